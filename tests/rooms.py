@@ -62,7 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "manual": set(),
     "console": {
         *("model", "hosts", "runtime", "storage", "packs", "recording", "app", "sessions", "authoring"),
-        "analysis",
+        *("analysis", "manual"),
     },
     "integrations": {"model", "runtime", "engine", "app", "authoring"},
     "cli": {

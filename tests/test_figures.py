@@ -14,15 +14,15 @@ SOURCE = Path(hookscope.__file__).parent
 FILES = sorted(path for path in SOURCE.rglob("*.py") if "bundled_hooks" not in path.parts)
 
 # The aims are 480 files, 90,000 lines and 6.5 % of imports: lower a bound whenever a change allows it.
-MOST_FILES = 556
-MOST_LINES = 118_077
-MOST_IMPORT_LINES = 8.0  # per cent of all lines
+MOST_FILES = 533
+MOST_LINES = 118_041
+MOST_IMPORT_LINES = 7.6  # per cent of all lines
 MOST_LINES_OF_A_FILE = 600
 MOST_LINES_OF_A_FUNCTION = 60
 MOST_FILES_OF_A_FOLDER = 26
 MOST_FILES_OF_A_CIRCLE = 3
 
-ONE_FILE_EACH = {"authoring/lint/rules", "cli/commands"}  # one file a rule, one a command
+ONE_FILE_EACH = {"authoring/lint/rules", "cli/commands"}  # one file a rule, one a command or family
 COMMON_NAMES = {"__init__", "screen", "pane", "model"}
 WORKER_PROGRAMS = ("runtime/python_worker/",)  # started by path: they import nothing of the project
 

@@ -90,7 +90,7 @@ _HOMES = {
     "Registration": "hookscope.model.run",
     "Result": "hookscope.model.run",
     "Run": "hookscope.model.run",
-    "Firing": "hookscope.runtime",
+    "Firing": "hookscope.runtime.firing",
     "embedded_host": "hookscope.embedding.host",
     "HookEngine": "hookscope.engine.hook_engine",
     **dict.fromkeys(

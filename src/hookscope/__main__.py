@@ -1,5 +1,6 @@
 """The command `hookscope`, and `python -m hookscope`."""
 
+import gc
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ def main() -> None:
 
     Until the program is loaded, Ctrl-C ends the process silently.
     """
+    gc.disable()  # until a command or the console is loaded: nothing that loads is garbage
     at_interrupt = signal.getsignal(signal.SIGINT)
     if at_interrupt is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

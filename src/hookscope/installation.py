@@ -8,7 +8,6 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
-from shutil import which
 
 
 @cache
@@ -28,6 +27,8 @@ def install_command(extra: str) -> str:
 
 def _python_command() -> str:
     """Return the command that starts this Python: its name if PATH finds this Python by it, else its path."""
+    from shutil import which  # importing it takes longer than a scan
+
     python_folder = os.path.dirname(sys.executable)
     for name in ("python", "python3"):
         program = which(name)

@@ -63,7 +63,7 @@ def test_workspace_hook_that_cannot_override_is_noted(
     winner = next(row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
     assert winner.hook.folder.source == "workspace"
     assert any(
-        "the managed hook in" in note and "wins over this one" in note for note in winner.dialect_differences
+        "the managed hook in" in note and "shadows this one" in note for note in winner.dialect_differences
     )
 
 
@@ -167,7 +167,7 @@ def test_removed_handler_lists_are_noted(workspace: Path, home: Path, tmp_path: 
     (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
     view = looked(workspace, "openclaw", tmp_path)
     (row,) = [row for row in view.inventory.hooks if row.hook.kind == "legacy"]
-    assert any("has no list of handlers in its settings any more" in note for note in row.dialect_differences)
+    assert any("no longer reads handlers from its settings" in note for note in row.dialect_differences)
 
 
 def test_different_place_of_entries_is_noted(
@@ -189,4 +189,4 @@ def test_ignored_environment_of_entries_is_noted(
     settings = {"hooks": {"internal": {"entries": {"env": {"enabled": True, "env": {"KEY": "value"}}}}}}
     (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
     told = notes(looked(workspace, "openclaw", tmp_path), "env")
-    assert any("counts for eligibility only" in text for text in told)
+    assert any("counts only for its checks" in text for text in told)

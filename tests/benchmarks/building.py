@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,6 +46,7 @@ metadata:
 Saves what was said.
 """
 PLAIN = "---\nname: {name}\ndescription: A hook.\nmetadata: {{openclaw: {{events: [command:new]}}}}\n---\n"
+TYPESCRIPT = "const handler = async (event) => { event.messages.push('saved'); };\nexport default handler;\n"
 HANDLER = "def handler(event):\n    event.messages.append('saved')\n"
 NOT_INSTALLED = "not installed"
 
@@ -80,6 +82,18 @@ def started(*argv: str) -> Callable[[], float]:
 
     def sample() -> float:
         return seconds(lambda: subprocess.run(argv, check=True, stdout=subprocess.DEVNULL))
+
+    return sample
+
+
+def cpu_seconds(*argv: str) -> Callable[[], float]:
+    """The CPU seconds of a process and of those that it has waited for. Other load changes them little."""
+
+    def sample() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     return sample
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import yaml
-from tests.benchmarks.building import HEADER, environment, seconds, write_hooks
+from tests.benchmarks.building import HEADER, TYPESCRIPT, environment, seconds, write_hooks
 from tests.benchmarks.measuring import Group, Target, Variant
 
 from hookscope.app.options import Options
@@ -24,7 +24,6 @@ from hookscope.model.machine import Machine
 
 COUNT = 1_000
 GUIDE, SHIPPED = "openclaw", "openclaw@2026.9"
-TYPESCRIPT = "const handler = async (event) => { event.messages.push('saved'); };\nexport default handler;\n"
 
 
 def cold(workspace: Path, dialect: str) -> tuple[Inventory, Host]:

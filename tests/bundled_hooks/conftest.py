@@ -30,7 +30,7 @@ def workspace(home: Path) -> Path:
 def fire(home: Path, forks: Forks) -> Fire:
     """fire("boot-md", "gateway:startup", {...}) → the run as JSON, its one result under `result`.
 
-    Without a context the event has the settings in force.
+    Without a context the event has the current settings.
     """
 
     def fire(

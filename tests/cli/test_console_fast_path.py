@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from hookscope.cli import main, startup
-from hookscope.cli.parsed_options import options_from
-from hookscope.cli.startup import console_only_options, exit_code
+from hookscope.cli.startup import console_only_options, exit_code, options_from
 from hookscope.model.failure import Refusal
 
 

@@ -167,6 +167,16 @@ def test_end_of_input_cancels_the_debugged_run(debug: Program, written: Written)
     assert (done.code, result["status"]) == (1, "cancelled")
 
 
+def test_a_closed_output_ends_the_debugged_run(workspace: Path, make_hook: MakeHook) -> None:
+    make_hook(workspace / "hooks", "waits", COMMAND, "def handler(event):\n    pass\n")
+    argv = [sys.executable, "-m", "hookscope", "fire", "command:new", "--trust", "--debug"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer) as gone:
+        done = subprocess.run(argv, cwd=workspace, input=b"v\n", stdout=PIPE, stderr=gone, timeout=60)
+    assert done.returncode == 1
+
+
 def test_mistyped_debugger_commands_change_nothing(debug: Program, written: Written) -> None:
     done = debug("nowhere", "1 +", "?", "", "w", "l", "b", "p", "c", "c", "c")
     assert "debug>   Type b LINE or b FILE:LINE" in done.err

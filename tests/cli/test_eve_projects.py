@@ -43,7 +43,7 @@ def test_an_event_of_another_version_names_that_version(
     (finding,) = hookscope("lint", "--dialect", dialect, "--json").json["findings"]
     assert (finding["rule"], finding["severity"]) == ("events-unknown", "error")
     assert f"`{key}` is not an event of {dialect}" in finding["text"]
-    assert finding["then"] == f"`--dialect {has_it}` takes that version's rules."
+    assert finding["then"] == f"`--dialect {has_it}` uses that version's rules."
 
 
 def test_the_guide_names_the_version_that_first_sends_an_event(hookscope: Program, write: Any) -> None:
@@ -71,10 +71,10 @@ def test_hooks_of_a_stream_are_compared_under_their_own_hosts_versions(
 ) -> None:
     write({"agent/hooks/close.ts": hears("turn.completed")})
     done = hookscope("compare")
-    assert done.out.split("\n")[0].split() == ["eve", "eve@0.18", "eve@0.80"]
+    assert done.out.split("\n")[0].split() == ["eve", "eve@0.80", "eve@0.18"]
     assert "close" in done.out
     assert "metadata" not in done.out
-    assert hookscope("compare", "--shipped").out.split("\n")[0].split() == ["eve@0.18", "eve@0.80"]
+    assert hookscope("compare", "--shipped").out.split("\n")[0].split() == ["eve@0.80", "eve@0.18"]
     assert json.loads(hookscope("compare", "--json").out)["hooks"]
 
 

@@ -48,7 +48,7 @@ def test_events_shows_the_required_fields_of_a_stream_event(hookscope: Program) 
     assert "turnId    text    needed; the turn's id; such as turn_0" in text
     assert "ctx.cancel() ends the turn" in text
     assert "by       the runtime of the stream" in text
-    assert "not      in a subagent, whose own hooks hear it" in text
+    assert "not      in a subagent, whose own hooks receive it" in text
     assert "nodeId             text    which subagent it is; such as subagents/helper" in text
 
 
@@ -87,7 +87,7 @@ def test_a_context_that_does_not_match_the_schema_is_noted_and_fired(
     assert fired.code == 0
     assert fired.json["event"]["context"]["senderID"] == "dev"
     assert "note: command:new: senderID is not a known field; did you mean senderId?" in fired.err
-    assert "note: command:new: sessionId: a text is described, 7 is a number" in fired.err
+    assert "note: command:new: sessionId: expected a text, but 7 is a number" in fired.err
     assert hookscope("fire", "command:new").err.count("note:") == 0
 
 

@@ -52,7 +52,7 @@ EXCLUDE = {
         ("--debug", "--context @-", "--context @- both read standard input. Name a file for --context"),
         ("--debug", "--ctx @-", "--debug and --ctx @- both read standard input. Name a file"),
         ("--step", "--repeat", "--step follows one run, but --repeat makes several. Use one of them"),
-        ("--step", "--json-lines", "--step would ask between the lines that --json-lines prints. Use one"),
+        ("--step", "--json-lines", "--step asks questions between the lines that --json-lines prints. Use"),
     )
 }
 WANT = {

@@ -132,7 +132,7 @@ def test_an_event_that_is_never_sent_is_not_suggested_as_its_own_fix(
     (gate,) = (gate for gate in done.json["gates"] if gate["gate"] == "sent")
     assert (gate["passed"], gate["reason"]) == (
         False,
-        "Eliza never sends session:end; it sends gateway:startup alone",
+        "Eliza never sends session:end; it sends only gateway:startup",
     )
 
 
@@ -282,7 +282,9 @@ def test_entries_that_are_all_disabled_leave_an_empty_list(
     )
     done = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "info", "greet", "--json")
     (gate,) = (gate for gate in done.json["gates"] if gate["gate"] == "selected")
-    assert gate["reason"] == "hooks.internal.entries is a list of what is loaded, and does not name it"
+    assert gate["reason"] == (
+        "the loader loads only hooks in hooks.internal.entries, and this one is not there"
+    )
 
 
 def test_names_of_javascript_object_members_are_not_settings(
@@ -728,7 +730,7 @@ def test_an_entry_without_a_file_needs_no_trust(hookscope: Program, home: Path) 
     handlers = [{"event": "command:new"}, {"event": "command:new", "module": " "}]
     settings.write_text(json.dumps({"hooks": {"internal": {"handlers": handlers}}}))
     rows = {row["name"]: row for row in hookscope("--dialect", "openclaw", "list", "--json").json["hooks"]}
-    for name, why in (("handlers[0]", "must be a text, not nothing"), ("handlers[1]", "names no file")):
+    for name, why in (("handlers[0]", "must be a string, not nothing"), ("handlers[1]", "names no file")):
         (shut,) = [gate for gate in rows[name]["gates"] if gate["passed"] is False]
         assert (shut["gate"], why in shut["reason"]) == ("fields", True)
         forced = hookscope("--dialect", "openclaw", "fire", "command:new", "--only", name, "--force")

@@ -22,7 +22,7 @@ MISSES = {  # what a hook listens to, under the name of the hook → the event t
     "command:reset": ("command:new", "to receive this, list command:new or command in its events"),
     "command:stop": ("command", "only the type was fired; fire command:stop"),
     "message_received": ("message:received", "only plugins receive it; write message:received"),
-    "UserPromptSubmit": ("message:received", "a name of Claude Code's; write message:received"),
+    "UserPromptSubmit": ("message:received", "a name of Claude Code; write message:received"),
     "PreToolUse": ("before_tool_call", "only a plugin receives before_tool_call"),
     "message_sent": (
         "message_sent",

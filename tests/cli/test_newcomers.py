@@ -59,7 +59,7 @@ def test_an_event_of_another_host_suggests_its_dialect(hookscope: Program) -> No
         done = hookscope(command, "turn.started")
         said = "'turn.started' is not an event of OpenClaw, but of Eve. `--dialect eve` uses its rules."
         assert (done.code, done.err) == (1, f"hookscope: {said}\n"), command
-    assert hookscope("fire", "nothing-of-the-kind").err.endswith("`hookscope events` lists what there is.\n")
+    assert hookscope("fire", "nothing-of-the-kind").err.endswith("`hookscope events` lists all events.\n")
 
 
 def test_the_host_format_requires_a_host_version(hookscope: Program) -> None:
@@ -104,7 +104,7 @@ def test_an_impossible_state_folder_is_named(hookscope: Program, workspace: Path
     env = {"HOOKSCOPE_STATE_DIR": str(tmp_path / "file/state")}
     done = hookscope("new", "greet", env=env)
     assert (done.code, done.out) == (1, "")
-    assert "cannot be created: not a directory. Nothing was written. Set HOOKSCOPE_STATE_DIR" in done.err
+    assert "file/state/undo: not a directory. Set HOOKSCOPE_STATE_DIR to a folder" in done.err
     assert not list(workspace.glob("hooks/*"))
     trusted = hookscope("trust", "hooks", env=env)
     assert "[Errno" not in trusted.err
@@ -400,7 +400,7 @@ def test_wrong_file_type_and_encoding_of_a_handler_are_reported(
     (latin,) = (line for line in listed.splitlines() if " latin " in line)
     assert latin.endswith("; save it as UTF-8")
     assert "folder: HOOK.md but no handler: handler.py is a folder; looked for" in listed
-    assert "link: HOOK.md but no handler: handler.py is a link that leads nowhere; looked for" in listed
+    assert "link: HOOK.md but no handler: handler.py is a broken link; looked for" in listed
 
 
 def test_plugins_with_misspelt_events_or_answers_are_reported(hookscope: Program, workspace: Path) -> None:

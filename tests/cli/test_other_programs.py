@@ -48,9 +48,9 @@ def test_hooks_of_other_programs_are_reported_with_the_programs_name(
 @pytest.mark.parametrize(
     ("command", "key", "says"),
     [
-        ("fire", "PreToolUse", "it is a name of Claude Code's. The closest match is before_tool_call."),
-        ("events", "SessionEnd", "it is a name of Claude Code's. The closest match is "),
-        ("plan", "UserPromptSubmit", "it is a name of Claude Code's. The closest match is message:received."),
+        ("fire", "PreToolUse", "it is a name of Claude Code. The closest match is before_tool_call."),
+        ("events", "SessionEnd", "it is a name of Claude Code. The closest match is "),
+        ("plan", "UserPromptSubmit", "it is a name of Claude Code. The closest match is message:received."),
     ],
 )
 def test_an_event_of_another_program_names_that_program(

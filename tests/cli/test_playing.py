@@ -139,7 +139,7 @@ def test_play_runs_no_code_of_an_untrusted_project(hookscope: Program, app: Path
     [
         (["--script", "none.json"], "", "Cannot read the script none.json: no such file or directory."),
         (["--script", "s.yaml"], "{}", "s.yaml is not a list of replies."),
-        (["--script", "s.yaml"], "- {}", "Reply 1 of the script s.yaml is none"),
+        (["--script", "s.yaml"], "- {}", "Reply 1 of the script s.yaml is invalid"),
         (["--script", "s.yaml"], "- {toolCalls: [{}]}", "tool call 1 has no name"),
         (["--script", "s.yaml", "--reply", "x"], "- x", "--reply and --script both set"),
     ],

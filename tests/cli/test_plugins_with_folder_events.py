@@ -136,10 +136,10 @@ def test_the_hosts_list_names_plugins_whose_hooks_it_omits(
     plugin("typed", "api.on('before_tool_call', () => {});")
     for command in ("list", "check"):
         done = hookscope(*SHIPPED, command, "--format", "host", "--json")
-        assert "Plugins left out: alpha. See `hookscope load`." in done.err
+        assert "Plugins not included: alpha. See `hookscope load`." in done.err
         assert "typed" not in done.err
         assert done.code == 0
-    assert "Plugins left out" not in hookscope(*SHIPPED, "info", "fold", "--format", "host").err
+    assert "Plugins not included" not in hookscope(*SHIPPED, "info", "fold", "--format", "host").err
     assert not marker.exists()
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from filelock import FileLock
 
-from hookscope.storage.edits.atomic_files import lock_beside
+from hookscope.storage.edits.atomic_files import locked
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -252,7 +251,7 @@ def test_an_edit_without_undo_record_is_reported(
     before, undo = settings.read_bytes(), tmp_path / "state/undo"
     undo.mkdir(parents=True)
     with ThreadPoolExecutor() as threads:
-        with FileLock(lock_beside(undo / "stack")):  # it waits here, behind its write
+        with locked(undo / "stack", 0):  # it waits here, behind its write
             running = threads.submit(hookscope, "disable", "greet")
             while settings.read_bytes() == before:
                 assert not running.done()

@@ -321,6 +321,24 @@ def test_verify_compares_plugins_and_the_hooks_that_their_code_registers(
     assert [(fact["what"], fact["hookscope"], fact["program"]) for fact in facts] == differing
 
 
+def test_a_hook_of_a_plugins_code_may_take_a_folders_place_in_the_list_alone(
+    agreeing: Host, with_plugin: None, verify: Verify, host: Host, tmp_path: Path
+) -> None:
+    """Recorded from 2026.3, 2026.6 and 2026.7: both run. Their list also has hooks of workspace plugins."""
+    agreeing(wave=None)
+    listed = json.loads((tmp_path / "package/list.json").read_text())
+    unlisted = {**OF_CODE, "pluginId": "of-the-workspace"}
+    listed["hooks"] += [{**OF_CODE, "name": "wave"}, unlisted]
+    host(list=listed, plugins={"plugins": [PLUGIN]})
+    done = verify("--yes", "--json")
+    assert (done.code, done.json["compared"], done.json["not_compared"]) == (0, 3, ["wave"])
+    listed["hooks"].append({**unlisted, "name": "tidy"})
+    listed["hooks"] = [hook for hook in listed["hooks"] if hook["name"] != "tidy" or "pluginId" in hook]
+    host(list=listed, plugins={"plugins": [PLUGIN]})
+    text = verify("--yes").out
+    assert "the program lists a plugin's hook of that name instead: wave, tidy." in " ".join(text.split())
+
+
 def test_verify_copies_packages_that_lie_among_hooks(
     agreeing: Host, verify: Verify, host: Host, home: Path
 ) -> None:

@@ -151,3 +151,26 @@ def test_a_hook_of_eve_has_the_same_lamps(hookscope: Program, workspace: Path) -
     assert [one["event"] for one in done.json["events"]] == ["turn.completed"]
     assert done.json["events"][0]["first_dark"] == "trusted"
     assert lamps(done.json)["sent"] is True
+
+
+def test_a_hook_of_thousands_of_events_is_answered_for_the_first_ones(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    events = [f"command:{number}" for number in range(3000)]
+    make_hook(workspace / "hooks", "all", json.dumps({"openclaw": {"events": events}}))
+    done = hookscope(*HOST, "why", "all", "--json")
+    assert [one["event"] for one in done.json["events"]] == events[:100]
+    assert "2,900 more events are omitted: `why NAME EVENT` shows one." in done.err
+    assert hookscope(*HOST, "why", "all", events[-1], "--json").json["events"][0]["event"] == events[-1]
+
+
+def test_a_damaged_journal_is_named(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, tmp_path: Path
+) -> None:
+    make_hook(workspace / "hooks", "greet", '{"openclaw": {"events": ["command:new"]}}')
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "journal.db").write_text("not a journal" * 1000)
+    done = hookscope(*HOST, "why", "greet")
+    assert done.code == 1
+    assert "journal.db is not a journal of Hookscope" in done.err
+    assert "`hookscope info greet` shows every check." in done.err

@@ -35,7 +35,7 @@ def said_of(name: str, text: str) -> str:
         ),
         (
             "PreToolUse",
-            "OpenClaw never sends PreToolUse: it is a name of Claude Code's; "
+            "OpenClaw never sends PreToolUse: it is a name of Claude Code; "
             "a plugin receives it as before_tool_call",
         ),
     ],
@@ -62,7 +62,7 @@ def test_list_does_not_suggest_an_unrelated_event(
     hookscope("trust", "hooks")
     wish = said_of("wish", hookscope("list").out)
     assert "did you mean" not in wish
-    assert " alone" not in wish, "of a host that sends many events they are not listed"
+    assert " only " not in wish, "of a host that sends many events they are not listed"
     assert "did you mean" not in hookscope("info", "wish").out
 
 
@@ -73,7 +73,7 @@ def test_each_event_that_is_never_sent_has_its_own_reason(
     hookscope("trust", "hooks")
     assert said_of("two", hookscope("list").out).endswith(
         "never sends message_sending to a HOOK.md hook: only plugins receive it; "
-        "nor PreToolUse: it is a name of Claude Code's; a plugin receives it as before_tool_call"
+        "nor PreToolUse: it is a name of Claude Code; a plugin receives it as before_tool_call"
     )
 
 
@@ -98,8 +98,8 @@ PLUGIN = """export default {{ id: "caller", register(api) {{
 @pytest.mark.parametrize(
     ("call", "event", "why"),
     [
-        ("registerHook", "before_tool_call", "to what `registerHook` registers: `on` receives it"),
-        ("on", "command:new", "to what `on` registers: `registerHook` receives it"),
+        ("registerHook", "before_tool_call", "to handlers of `registerHook`: register it with `on`"),
+        ("on", "command:new", "to handlers of `on`: register it with `registerHook`"),
     ],
 )
 def test_a_plugin_that_registers_with_the_wrong_call_is_shown_the_right_one(
@@ -158,8 +158,8 @@ def test_an_entry_without_a_hook_names_the_searched_folders(hookscope: Program, 
         at = lines.index("entries without a hook")
         mine, gone = lines[at + 1 :]  # and not the one that the program itself brings
         assert "mine  (openclaw.json:" in mine
-        assert mine.endswith("handler and events in an entry make none; a folder with a HOOK.md does")
-        assert gone.endswith("no such hook was found; mend its name, or take it out")
+        assert mine.endswith("handler and events in an entry define no hook; a folder with a HOOK.md does")
+        assert gone.endswith("no such hook was found; correct its name, or remove it")
     for command in ("info", "fix", "enable"):
         done = hookscope(*SHIPPED, "--config", str(settings), command, "gone")
         assert done.code == 1
@@ -217,7 +217,7 @@ PUSH = """def handler(event):
         (
             {"name": "RULES.md", "filePath": "x", "content": "y", "missing": False},
             "RULES.md in context.bootstrapFiles has no path; it has filePath instead: "
-            "the file is left out of the prompt",
+            "the file is omitted from the prompt",
         ),
         ({"name": "RULES.md", "path": "x", "content": "y", "missing": False}, ""),
     ],
@@ -239,7 +239,7 @@ def test_a_host_that_sends_one_event_names_it(
 ) -> None:
     make_hook(workspace / "hooks", "mine", '{"milady": {"events": ["command:new"]}}')
     listed = hookscope("--dialect", "milady@2.0.0-alpha.76", "list").out
-    assert "Milady never sends command:new; it sends gateway:startup alone" in said_of("mine", listed)
+    assert "Milady never sends command:new; it sends only gateway:startup" in said_of("mine", listed)
 
 
 def test_ignored_return_values_of_stream_modules_are_reported(hookscope: Program, workspace: Path) -> None:
@@ -320,9 +320,9 @@ def test_a_broken_hook_names_the_hook_that_it_overrides(
     (empty / "handler.js").write_text("module.exports = () => {};")
     info = hookscope(*SHIPPED, "info", "guard").out
     mine = workspace / "hooks/guard"
-    assert f"note: it wins over the workspace copy in {mine} and never runs itself" in info
+    assert f"note: it shadows the workspace copy in {mine} but never runs: rename or remove it" in info
     make_hook(empty.parent, "guard", '{"openclaw": {"events": ["command:new"]}}', file="more.py")
-    assert "it wins over" not in hookscope(*SHIPPED, "info", "guard").out
+    assert "it shadows" not in hookscope(*SHIPPED, "info", "guard").out
 
 
 def test_a_plugin_subscribed_to_a_folder_event_is_shown_the_plugin_event(

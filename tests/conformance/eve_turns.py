@@ -20,8 +20,7 @@ from hookscope.model.host import Host
 from hookscope.runtime.executors import Executors, in_process_executors
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.process_executor import node_executor
-from hookscope.sessions.session_runner import SessionRequest
-from hookscope.sessions.simulation import Simulation, SimulationResult
+from hookscope.sessions.session_runner import SessionRequest, Simulation, SimulationResult
 
 LINE = re.compile(r"\[eve:(?P<source>[\w.-]+)\] (?P<text>.*?)(?P<told> \{.*\})?", re.DOTALL)
 LOGGED = ("hook", "subscription", "eventType", "error", "code")  # of a line's details

@@ -228,12 +228,12 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a number for a definition": (
         lambda: ANY.define_hook(1),
         TypeError,
-        "takes its members by name, or one mapping",
+        "takes keyword arguments, or one mapping",
     ),
     "a number for a model": (
         lambda: ANY.mock_model(1),
         TypeError,
-        "a text, a list of replies or a function, not int",
+        "a string, a list of replies or a function, not int",
     ),
 }
 

@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -39,9 +41,9 @@ REFUSED: list[tuple[str, int, int, str]] = [
     ("{1: 2}", 1, 2, "expected a key, found `1`"),
     ("[1,\n {", 2, 2, "unclosed object"),
     ("'a", 1, 1, "unclosed string"),
-    ("{a:1} /*x*/ x", 1, 13, "the document has ended before this"),
-    ("{a:1}}", 1, 6, "the document has ended before this"),
-    ("01", 1, 2, "the document has ended before this"),
+    ("{a:1} /*x*/ x", 1, 13, "more text after the end of the document"),
+    ("{a:1}}", 1, 6, "more text after the end of the document"),
+    ("01", 1, 2, "more text after the end of the document"),
     ("\0", 1, 1, "expected a value, found U+0000"),
     ("[1, 1_0]", 1, 5, "`1_0` is not read as a number"),
     ("[+-1]", 1, 2, "`+-1` is not read as a number"),
@@ -51,8 +53,8 @@ REFUSED: list[tuple[str, int, int, str]] = [
     ("0x" + "f" * 9000, 1, 1, ""),
     ("9" * 9000, 1, 1, ""),
     ("\ufeff[1 2]", 1, 4, "expected `,` or `]`, found `2`"),
-    ("[" * 200_000, 1, 65, "more than 64 lists and objects in one another"),
-    ("{a:" * 200_000, 1, 193, "more than 64 lists and objects in one another"),
+    ("[" * 200_000, 1, 65, "lists and objects nested more than 64 deep"),
+    ("{a:" * 200_000, 1, 193, "lists and objects nested more than 64 deep"),
 ]
 
 
@@ -215,7 +217,39 @@ def test_the_quick_check_accepts_only_valid_documents(text: str) -> None:
         pyjson5.decode(text)
     except (pyjson5.Json5DecoderException, ValueError):
         return
-    assert not json5._plainly_sound(text) or json5._sound_until(text) == len(text)
+    assert not json5._is_clearly_valid(text) or json5._valid_until(text) == len(text)
+
+
+ESCAPED = st.sampled_from(
+    [
+        *("\\", "\\\\", '\\"', "\\'", "\\\n", "\\0", "\\01", "\\*", "*", "/", "a", '"', "'", "\n"),
+        "//",
+        "/*",
+        "*/",
+    ]
+)
+
+
+@given(st.lists(ESCAPED, max_size=10).map("".join))
+def test_tokens_are_found_as_if_escapes_were_read_one_by_one(inside: str) -> None:
+    text = f"{{a: '{inside}', /* {inside} */ b: \"{inside}\" // {inside}\n}}"
+    try:
+        pyjson5.decode(text)
+    except (pyjson5.Json5DecoderException, ValueError):
+        return
+    spans = [match.span() for match in re.finditer(json5.JSON5_TOKEN, text) if text[match.start()] != "/"]
+    assert json5.json5_tokens(text) == spans
+    assert json5._valid_until(json5._without_escapes(text)) == json5._valid_until(text)
+
+
+@pytest.mark.parametrize("escape", ["\\\\", "\\\\\\ud800", "\\0", "\\\n", "\\*", "\\ud83d\\ude00"])
+def test_a_string_of_escapes_takes_little_memory(escape: str) -> None:
+    source = ('{a: "' + escape * (400_000 // len(escape)) + '"}').encode()
+    tracemalloc.start()
+    read_json5(source)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * len(source)
 
 
 def refusal(source: bytes) -> FormatError | None:
@@ -244,7 +278,7 @@ def at(value: Any, path: KeyPath) -> object:
 
 @pytest.mark.parametrize("rest", ['"' + '\\"' * 400_000, "x " + "/*" * 400_000], ids=["quote", "comment"])
 def test_what_follows_the_document_is_not_read(rest: str) -> None:
-    with pytest.raises(FormatError, match="the document has ended before this"):
+    with pytest.raises(FormatError, match="more text after the end of the document"):
         read_json5(f"{{a: 1}} {rest}".encode())
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats.script_tokens import LONGEST_SCRIPT, TokenizedScript, read_script, string_value
+from hookscope.formats.script_tokens import TokenizedScript, read_script, string_value
+from hookscope.formats.script_values import LONGEST_SCRIPT
 
 TABLE: list[tuple[str, list[tuple[str, str]]]] = [
     ("", []),

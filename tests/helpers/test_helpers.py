@@ -19,7 +19,7 @@ SOURCE = Path(hookscope.__file__).parent
 MAY_START = {
     "runtime/worker_process.py": "workers of handlers",
     "runtime/python_worker/worker_guard.py": "ends workers when their program is gone",
-    "packs/fetch/programs.py": "npm, git and Python, for `install` and `update`",
+    "packs/programs.py": "npm, git and Python, for `install` and `update`",
     "analysis/verification.py": "the installed host, for `verify`, after a question",
     "cli/commands/help_command.py": "the user's pager, for `help` on a terminal",
     "app/preferences.py": "the user's editor, for a key and for --edit",

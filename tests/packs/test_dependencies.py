@@ -14,7 +14,7 @@ from tests.packs.conftest import SHIPPED, Cli, make_pack, manifest, on_disk
 from tests.packs.registry import Registry, serving
 from tests.packs.test_names_of_packs import packed
 
-from hookscope.packs.fetch.npm import is_from_registry
+from hookscope.packs.npm import is_from_registry
 
 SHIPPED_HOST = ("--dialect", SHIPPED)
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")

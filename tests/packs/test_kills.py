@@ -18,7 +18,11 @@ from hookscope.app.pack_manager import PackManager
 from hookscope.app.workbench import Workbench
 from hookscope.model.failure import Refusal
 from hookscope.packs.plan import PackPlan
-from hookscope.packs.transaction import TRANSACTION_STEPS
+
+TRANSACTION_STEPS = (
+    "intend", "stage", "staged", "commit", "aside", "place", "settings", "records", "keep", "clean", "forget",
+    "done",
+)  # fmt: skip
 
 
 def planned(manager: PackManager, action: str, pack: Path) -> PackPlan:
@@ -55,8 +59,8 @@ def killed(work: Callable[[], object]) -> bool:
 
 
 def seen(home: Path) -> Disk:
-    """What its user and the host see; a lock of a killed process stays, empty."""
-    return {name: content for name, content in on_disk(home).items() if not name.endswith("hookscope-lock")}
+    """What its user and the host see."""
+    return on_disk(home)
 
 
 @pytest.mark.parametrize("action", ["install", "update", "uninstall"])

@@ -112,12 +112,7 @@ def test_a_plan_is_applied_if_only_other_files_changed(
     assert (settings.parent / "hooks" / "hello" / "handler.py").is_file()
 
 
-@pytest.mark.parametrize("was_there", [False, True])
-def test_the_lock_of_the_settings_goes_again_unless_another_program_made_it(
-    was_there: bool, manager: PackManager, settings: Path, tmp_path: Path
-) -> None:
-    lock = settings.with_name(f".{settings.name}.hookscope-lock")
-    if was_there:
-        lock.touch()
+def test_no_lock_stays_beside_the_settings(manager: PackManager, settings: Path, tmp_path: Path) -> None:
+    before = {path.name for path in settings.parent.iterdir()}
     manager.apply(manager.plan_install(str(make_pack(tmp_path / "pack", "hello"))))
-    assert lock.exists() == was_there
+    assert {path.name for path in settings.parent.iterdir()} - {"hooks"} == before - {"hooks"}

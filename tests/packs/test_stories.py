@@ -38,6 +38,7 @@ def test_a_dry_run_shows_everything_and_writes_nothing(
         "    os.environ['SECRET_KEY']; open('log', 'w')\n"
     )
     pack = single(tmp_path / "greet", "greet", source, asks)
+    cli("list")  # any command caches the versions of the programs here
     before = on_disk(tmp_path)
     done = cli("install", str(pack), "--dry-run")
     assert (done.code, on_disk(tmp_path)) == (0, before)
@@ -220,7 +221,7 @@ def test_invalid_packs_are_refused_with_a_reason(
         (("install", "file:///srv/a.git", "--yes"), 1, "Name its path, or write `git+file://…`"),
         (("install", str(tmp_path / "bare.git"), "--yes"), 1, f"`git+file://{tmp_path}/bare.git`."),
         (("install", "git+ext::sh", "--yes"), 1, "Use git+https, git+ssh or git+file."),
-        (("install", "git+file:///srv/my repo", "--yes"), 1, "Write a blank as %20."),
+        (("install", "git+file:///srv/my repo", "--yes"), 1, "Write a space as %20."),
         (("install", "-rf", "--yes"), 2, "No such option"),
         (("uninstall", "gret", "--yes"), 1, "No pack 'gret' is installed here"),
         (("update",), 2, "Name the packs to update, or --all"),

@@ -17,7 +17,7 @@ import pytest
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install
-from hookscope.recording.tap_files import TAP_MODULE, TapLanguage, spool_path
+from hookscope.recording.taps import TAP_MODULE, TapLanguage, spool_path
 from hookscope.runtime.executors import Node, find_node
 
 LANGUAGES: tuple[TapLanguage, ...] = ("typescript", "python")

@@ -115,10 +115,7 @@ def test_an_install_by_the_command_line_shows_what_it_writes(
     assert (status.code, "not yet" in status.out) == (0, True)
     removed = hookscope("--dialect", "openclaw@2026.9", "tap", "remove", "--json").json
     assert (removed["written"], removed["events_kept"]) == (True, False)
-    assert sorted(path.name for path in (home / ".openclaw").iterdir()) == [
-        ".openclaw.json.hookscope-lock",
-        "openclaw.json",
-    ]
+    assert [path.name for path in (home / ".openclaw").iterdir()] == ["openclaw.json"]
     assert "installed" not in hookscope("log").err
 
 

@@ -16,7 +16,7 @@ from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.model.host import Host
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install
-from hookscope.recording.tap_files import TapLanguage, spool_path
+from hookscope.recording.taps import TapLanguage, spool_path
 
 PLUGIN_HOST = """
 import { pathToFileURL } from "node:url";

@@ -16,7 +16,7 @@ from hookscope.installation import shipped_hooks
 from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal
-from hookscope.recording.tap_files import TapLanguage, spool_path
+from hookscope.recording.taps import TapLanguage, spool_path
 
 READY = "{openclaw: {events: [command:new]}}"
 FOLDERS = [name for name, dialect in DIALECTS.items() if "folder" in dialect.kinds]
@@ -103,7 +103,7 @@ def test_a_foreign_hook_of_the_same_name_is_kept(home: Path, workspace: Path, ma
     with pytest.raises(Refusal, match="nothing was written"):
         apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     (folder / "HOOK.md").unlink()
-    with pytest.raises(Refusal, match=r"handler\.py is not Hookscope's"):
+    with pytest.raises(Refusal, match=r"handler\.py is a file of another program"):
         plan_tap_install(bench.open(), "typescript")
     (folder / "HOOK.md").write_bytes(before[folder / "HOOK.md"] or b"")
     assert snapshot(home) == before
@@ -115,9 +115,9 @@ def test_an_edited_tap_is_not_overwritten_or_removed(home: Path, workspace: Path
     manifest = home / ".openclaw" / "hooks" / "event-tap" / "HOOK.md"
     manifest.write_text(manifest.read_text() + "mine\n")
     before = snapshot(home)
-    with pytest.raises(Refusal, match="not as Hookscope has written it"):
+    with pytest.raises(Refusal, match="differs from what Hookscope wrote"):
         plan_tap_install(bench.open(), "python")
-    with pytest.raises(Refusal, match="was changed since"):
+    with pytest.raises(Refusal, match="has changed since"):
         plan_tap_removal(bench.open())
     assert snapshot(home) == before
     (tap,) = tap_statuses(bench, bench.scan())
@@ -238,7 +238,9 @@ def test_a_hooks_folder_that_is_a_link_is_followed(
     source = (tmp_path / "dotfiles" / "hooks" / "event-tap" / "handler.ts").read_text()
     assert '"../../../home/.openclaw/hookscope"' in source
     plan = bench.plan(view, bench.template(view, "command:new"))
-    assert "records what its host sends" in next(one for one in plan.not_run if one.name == tap.name).reason
+    assert (
+        "records only what its host sends" in next(one for one in plan.not_run if one.name == tap.name).reason
+    )
     assert waiting_for_trust(view, plan) == ()
     apply_tap_plan(plan_tap_removal(bench.open()))
     assert not any((tmp_path / "dotfiles" / "hooks").iterdir())

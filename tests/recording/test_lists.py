@@ -15,7 +15,7 @@ from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.model.hook_event import iso
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install
-from hookscope.recording.tap_files import spool_path
+from hookscope.recording.taps import spool_path
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
 Came = Callable[..., None]

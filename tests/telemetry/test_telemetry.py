@@ -26,8 +26,7 @@ from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.host import Overrides, Trust
 from hookscope.model.machine import Machine
 from hookscope.otel import listener
-from hookscope.sessions.session_runner import SessionRequest
-from hookscope.sessions.simulation import Simulation
+from hookscope.sessions.session_runner import SessionRequest, Simulation
 from hookscope.telemetry.run_listener import Telemetry
 
 SECRET = "sk-verysecret-4711"

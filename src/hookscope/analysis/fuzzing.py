@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
 
-
 MOST_HANGS = 20  # hangs of one hook after which the search stops
 MOST_FAILURES = 10  # failures of one hook after which the search stops
 
@@ -395,7 +394,10 @@ def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: s
         file = view.host.workspace / EVENTS_FOLDER / f"{bare}{f'-{number}' if number > 1 else ''}.yaml"
         if not os.path.exists(file):
             redaction, folders = bench.redaction_of(view.host), folders_of(view.host)
-            save_event(found.event, template, file, redaction, folders=folders, expect=FUZZ_EXPECTATION)
+            write = bench.edits.write_new_file
+            save_event(
+                found.event, template, file, redaction, folders=folders, expect=FUZZ_EXPECTATION, write=write
+            )
             return file
         if _is_same_event(bench, view, file, found.event):
             return file

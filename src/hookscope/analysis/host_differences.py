@@ -123,7 +123,7 @@ UNREAD_TEXTS: dict[str, str] = {
 
 
 def host_differences_of(line: ComparedHook, turns: Sequence[str]) -> tuple[HostDifference, ...]:
-    """Return all differences, most telling first. `turns`: sentences about the call order."""
+    """Return all differences, most significant first. `turns`: sentences about the call order."""
     hooks = [cell for cell in line.cells if cell.is_hook]
     parts: tuple[tuple[Facet, Iterator[str]], ...] = (
         ("found", _found(line)),

@@ -54,6 +54,7 @@ LAMP_TITLES: Mapping[LampName, str] = {
     "delivered": "message shown",
 }
 HISTORY = frozenset({"arrived", "ran", "delivered"})  # what happened so far; it stops no later run
+MOST_CHAINS = 100  # a header has room for thousands of events
 LOAD_GATES = frozenset({"load", "export", "handler", "build"})
 LAMP_OF_STATE: Mapping[State, LampName] = {
     State.OFF: "enabled",
@@ -128,9 +129,9 @@ def _ended(text: str) -> str:
 
 
 def lamp_chains(
-    bench: Workbench, view: Snapshot, row: HookStatus | RejectedHook, event: str | None = None
+    bench: Workbench, view: Snapshot, row: HookStatus | RejectedHook, event: str | None
 ) -> tuple[LampChain, ...]:
-    """Return the chain for an event, or for each event that the hook subscribes to. Blocks.
+    """Return the chain for an event, or for the first MOST_CHAINS events of the hook. Blocks.
 
     Raises Refusal for an unknown event, and OSError if the journal cannot be read.
     """
@@ -140,7 +141,7 @@ def lamp_chains(
     from hookscope.app.runs.activation_chain import activation_chain  # it imports the database
 
     chains = []
-    for key in dict.fromkeys([event] if event is not None else row.events or [""]):
+    for key in dict.fromkeys([event] if event is not None else (row.events or [""])[:MOST_CHAINS]):
         plan = bench.plan(view, bench.template(view, _key_to_plan(key, view))) if key else None
         links = activation_chain(bench, view, row, key or None)
         chains.append(lamp_chain(view, row, key, plan, links))

@@ -25,7 +25,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")  # address of an object: differs in 
 
 
 class FactKind(StrEnum):
-    """What can differ between orders, most telling first."""
+    """What can differ between orders, most significant first."""
 
     ENDED = "ended"  # how a handler ended, and whether it ran
     SAID = "said"  # the messages that it pushed
@@ -52,7 +52,7 @@ class FactSubject:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """The sort key, most telling first."""
+        """The sort key, most significant first."""
         return FACT_KINDS.index(self.kind), self.call, self.what
 
 
@@ -170,7 +170,7 @@ def _operations(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _whole(place: str) -> tuple[str, bool]:
-    """Return the place or its list, and whether it is a list item: lists are compared as a whole."""
+    """Return the place, or the list of a list item, and which it was: lists are compared as a whole."""
     names = place.split("/")
     at = next((at for at, name in enumerate(names) if at and name.isascii() and name.isdigit()), None)
     return ("/".join(names[:at]), True) if at is not None else (place, False)
@@ -194,7 +194,7 @@ class OrderFinding:
 
     first: int
     second: int
-    subject: FactSubject  # the most telling difference
+    subject: FactSubject  # the most significant difference
     registered: RunFacts  # a run in registered order
     exchanged: RunFacts  # a run with only these two exchanged
     other_subjects: tuple[FactSubject, ...] = ()  # the other differences
@@ -281,7 +281,7 @@ class _Claim:
 
 
 def finding_sentences(findings: OrderFindings) -> tuple[FindingSentence, ...]:
-    """Return a sentence for each finding, most telling first; equal sentences about several handlers are
+    """Return a sentence for each finding, most significant first; equal sentences about several handlers are
     merged.
     """
     claims: dict[tuple[str, str], tuple[set[int], OrderFinding]] = {}
@@ -335,7 +335,7 @@ def evidence_lines(finding: OrderFinding, names: Sequence[str]) -> Iterator[str]
 
 
 def _rank(finding: OrderFinding) -> tuple[object, ...]:
-    """Return the sort key: most telling first; within a kind, pairs before findings with others."""
+    """Return the sort key: most significant first; within a kind, pairs before findings with others."""
     kind, *rest = finding.subject.rank
     pair = (finding.first, finding.second)
     return kind, len(finding.required_others), finding.subject.call not in pair, *rest, *pair

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
 
-
 FEWEST_RUNS = 4  # registered order twice, reversed order twice
 
 
@@ -259,7 +258,7 @@ class OrderSearch:
         return facts
 
     def _tabulate(self, subject: FactSubject) -> None:
-        """Group all facts again by the causes known so far."""
+        """Group the subject's values in all runs by the causes known so far."""
         self._tables[subject] = {}
         for order, facts in self._seen.items():
             if len(order) == len(registered_order(self._blocks)):
@@ -271,7 +270,9 @@ class OrderSearch:
         )
 
     def _key(self, subject: FactSubject, facts: RunFacts) -> object:
-        """Return the group of a run: orders of one group should have the same value."""
+        """Return the key that groups runs: the known causes predict one value of the subject for each
+        group.
+        """
         place = {call: at for at, call in enumerate(facts.order)}
         directions = tuple(place[one] < place[other] for one, other in self._causes.get(subject, ()))
         return self._writers_that_count(subject, facts), directions
@@ -292,7 +293,7 @@ class OrderSearch:
         return writers[-1:] if any(one.last_wins for one in found) else writers
 
     def _differing(self) -> Iterator[tuple[FactSubject, CallOrder, CallOrder]]:
-        """Yield unexplained subjects, most telling first, each with two orders that show it."""
+        """Yield unexplained subjects, most significant first, each with two orders that show it."""
         for subject in sorted(self._tables, key=lambda subject: subject.rank):
             for by_value in self._tables[subject].values() if subject not in self._unstable else ():
                 if len(by_value) > 1:
@@ -393,7 +394,7 @@ class OrderSearch:
         return replace(finding, writers=tuple(sorted(writers | {finding.first, finding.second})))
 
     def _won(self, call: int, subject: FactSubject) -> bool:
-        """Return whether this handler's write was the last and final one in some order."""
+        """Return whether this handler's write was the last one, and stayed, in some order."""
         wrote = FactSubject(FactKind.CHANGED, subject.what, call)
         return any(
             facts.writers(subject.what)[-1:] == (call,) and facts.value(subject) == facts.value(wrote)
@@ -402,7 +403,7 @@ class OrderSearch:
 
 
 def _differing_by_rank(one: RunFacts, other: RunFacts) -> list[FactSubject]:
-    """Return the subjects that differ between the two runs, most telling first."""
+    """Return the subjects that differ between the two runs, most significant first."""
     differing = (
         subject for subject in _differing_subjects(one, other) if _is_significant(subject, one, other)
     )
@@ -415,7 +416,7 @@ def _differing_subjects(one: RunFacts, other: RunFacts) -> set[FactSubject]:
 
 
 def _most_significant(subjects: Iterable[FactSubject]) -> tuple[FactSubject, ...]:
-    """Return the subjects, most telling first, without redundant ones: what a handler left at a place
+    """Return the subjects, most significant first, without redundant ones: what a handler left at a place
     that differs afterwards, and messages that handlers' messages explain.
     """
     found = sorted(subjects, key=lambda subject: subject.rank)

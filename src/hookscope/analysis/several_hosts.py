@@ -15,8 +15,9 @@ from hookscope.analysis.host_comparison import (
     FolderRules,
     HookAtHost,
     HostComparison,
+    RunAtHost,
+    handler_differences,
 )
-from hookscope.analysis.host_runs import RunAtHost, handler_differences
 from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
 from hookscope.app.options import LINGER, Options, set_up
@@ -33,7 +34,7 @@ from hookscope.hosts.folders.shipped_headers import read_line_header
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Dialect
 from hookscope.model.run import Event, Run
-from hookscope.model.text import nearest_word
+from hookscope.model.text import did_you_mean, nearest_word
 from hookscope.model.trust import TrustTarget
 from hookscope.runtime.firing import Firing
 from hookscope.storage.journal.records import plain_json
@@ -191,7 +192,7 @@ def chosen_dialects(names: str) -> tuple[Dialect, ...]:
     return tuple(found.values())
 
 
-def workbench_of_host(bench: Workbench, dialect: Dialect, *, trust_all: bool = False) -> Workbench:
+def workbench_of_host(bench: Workbench, dialect: Dialect, *, trust_all: bool) -> Workbench:
     """Return a workbench for the same folders under another host. It shares the workspace and the what-if;
     settings, state folder and managed hooks are that host's.
     """
@@ -212,8 +213,7 @@ def only_hooks(comparison: HostComparison, names: Sequence[str]) -> HostComparis
     known = {line.name for line in comparison.lines}
     for name in names:
         if name not in known:
-            closest = nearest_word(name, known)
-            next_step = f"Did you mean {closest}?" if closest else "`hookscope compare` lists all hooks."
+            next_step = did_you_mean(nearest_word(name, known), "`hookscope compare` lists all hooks.")
             raise Refusal(f"No host has a hook named {name!r}.", next_step)
     lines = tuple(line for line in comparison.lines if line.name in names)
     return replace(comparison, lines=lines)

@@ -131,7 +131,6 @@ def _kinds(often: int, *, is_present: bool, may_miss: bool, has_example: bool) -
 
 
 def _right_type_values(example: Any, schema: Schema) -> SearchStrategy[Any]:
-    """Return values of the right type."""
     if schema.get("enum"):
         return st.sampled_from(list(schema["enum"]))
     types = schema.get("type", [])

@@ -36,7 +36,8 @@ def write_bundle(
     redaction, home = bench.redaction_of(view.host), str(view.host.machine.home)
     files = dict(_files(bench, view, version, verification, redaction))
     try:
-        with os.fdopen(_new_file(target), "wb") as file, ZipFile(file, "w", ZIP_DEFLATED) as bundle:
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)  # only its user reads it
+        with os.fdopen(handle, "wb") as file, ZipFile(file, "w", ZIP_DEFLATED) as bundle:
             for name, text in files.items():
                 masked = redaction.masker(text).masked_text(text)
                 bundle.writestr(name, masked.replace(home, "~") if len(home) > 1 else masked)
@@ -55,11 +56,6 @@ def new_bundle(
     free = next((folder / name for name in names if not os.path.lexists(folder / name)), folder / BUNDLE_NAME)
     write_bundle(free, bench, view, installed_version(), verification)
     return free
-
-
-def _new_file(target: Path) -> int:
-    """Open a file that only its user can read. Raises FileExistsError."""
-    return os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
 
 
 def _files(

@@ -19,16 +19,14 @@ from hookscope.model.host import Host
 from hookscope.model.run import EventKind
 from hookscope.model.uncalled_hooks import event_kind_of_key
 from hookscope.recording.installation import content_digest, installed_taps_of
-from hookscope.recording.installed_taps import TAP_KINDS, InstalledTap, is_tap
 from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, EventCount, SpoolReader, count_events
-from hookscope.recording.tap_files import spool_path
+from hookscope.recording.taps import TAP_KINDS, InstalledTap, is_tap, spool_path
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import read_current
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
-
 
 TapFilesState = Literal["installed", "changed", "gone"]
 LIST_ADVICE = {FixKind.ADD_TO_LIST: "Add it to", FixKind.TAKE_FROM_LIST: "Remove it from"}

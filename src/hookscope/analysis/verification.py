@@ -135,8 +135,8 @@ class Verifier:
             return self._compared(view, copy, each)
 
     def _compared(self, view: Snapshot, copy: HostCopy, each: bool) -> Verification:
-        asking = _Asking(self, view.host, copy)
-        theirs, refusal = asking.first_answers()
+        calls = _ProgramCalls(self, view.host, copy)
+        theirs, refusal = calls.first_answers()
         result = Verification(
             product=view.host.dialect.product,
             version=self.program.version,
@@ -154,7 +154,7 @@ class Verifier:
         names = self._names_for_info(ours, theirs, view, each)
         if names:
             ours = self.report.own_answers(view.host, view.inventory, names)
-            theirs = {**theirs, **asking.info_answers(names)}
+            theirs = {**theirs, **calls.info_answers(names)}
         missing = _not_copied(view, copy)
         differences, agreed, skipped = compare_items(
             self.report.items(ours), self.report.items(theirs), missing
@@ -187,8 +187,8 @@ class Verifier:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """Calls of one program on one copy."""
+class _ProgramCalls:
+    """Calls the host's program on one copy."""
 
     verifier: Verifier
     host: Host
@@ -387,8 +387,8 @@ def run_host_program(
     cwd: Path,
     env: Mapping[str, str],
     seconds: float,
-    sandbox_filter: bytes = b"",
-    started: Callable[[subprocess.Popen[bytes]], object] = lambda child: None,
+    sandbox_filter: bytes,
+    started: Callable[[subprocess.Popen[bytes]], object],
 ) -> ProgramOutput:
     """Run a command without a terminal, then end it and everything that it has started.
 

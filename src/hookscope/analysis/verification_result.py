@@ -55,7 +55,7 @@ class Verification:
     agreed: int = 0
     differences: tuple[ItemDifference, ...] = ()
     host: tuple[GeneralDifference, ...] = ()
-    not_compared: tuple[str, ...] = ()  # hooks whose files are not in the copy
+    not_compared: tuple[str, ...] = ()  # hooks that the copy lacks, or the list of the program
     notes: tuple[str, ...] = ()
     both_refuse: bool = False  # the program and Hookscope reject the settings, so no hooks are compared
 
@@ -112,7 +112,8 @@ def compare_items(
     """Return the differences, the number of items that agree, and the skipped names that occur."""
     differences, agreed, left_out = [], 0, []
     for name, mine, other in _pairs(ours, theirs):
-        if name in skipped:
+        is_taken = mine is not None and other is not None and other.may_be_code > mine.may_be_code
+        if name in skipped or is_taken:
             left_out.append(name)
         elif facts := tuple(_different_facts(mine, other)):
             differences.append(ItemDifference(name, facts, _meaning(mine, other)))
@@ -131,7 +132,8 @@ def _pairs(
 ) -> Iterator[tuple[str, ReportedItem | None, ReportedItem | None]]:
     mine, other = _numbered(ours), _numbered(theirs)
     for key in dict.fromkeys((*other, *mine)):
-        yield key[0], mine.get(key), other.get(key)
+        if key in mine or not other[key].may_be_code:
+            yield key[0], mine.get(key), other.get(key)
 
 
 def _numbered(items: Sequence[ReportedItem]) -> Mapping[tuple[str, int], ReportedItem]:
@@ -192,7 +194,8 @@ def verification_lines(result: Verification) -> Iterator[str]:
             yield from _both(result.product, fact.ours, fact.theirs)
     if result.not_compared:
         names = ", ".join(one_line(name) for name in result.not_compared)
-        yield from ("", f"Not compared, since their files are not in the copy: {names}.")
+        why = "since the copy lacks their files, or the program lists a plugin's hook of that name instead"
+        yield from ("", f"Not compared, {why}: {names}.")
     yield from (one_line(note, 400) for note in result.notes)
     if not result.agrees:
         yield from ("", "`hookscope report` writes a bundle about this, without secrets.")

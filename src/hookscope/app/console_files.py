@@ -17,7 +17,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason
 from hookscope.storage.edits.change import Change, write_user_file
-from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
+from hookscope.storage.journal.redaction import Redaction
 from hookscope.storage.journal.secrets import secrets_in
 from hookscope.storage.state_files import state_folder, write_state_file
 from hookscope.values import dataclass
@@ -25,7 +25,6 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
-
 
 MOST_READ = 2_000  # entries of a folder that are read
 MOST_LISTED = 50  # folders that are listed
@@ -176,7 +175,7 @@ def stored_console() -> StoredConsole:
     return StoredConsole(state_folder() / "console.json")
 
 
-def masked_draft(text: str, redaction: Redaction = NOTHING_KNOWN) -> str | None:
+def masked_draft(text: str, redaction: Redaction) -> str | None:
     """Return a text with each secret as `${NAME}`; None if it is too long to be stored.
 
     `redaction` knows secrets that neither their names nor their form reveal.
@@ -212,7 +211,6 @@ def masked_export(text: str, document: Any, redaction: Redaction) -> tuple[str, 
 
 
 def json_file_text(document: Any) -> str:
-    """Return the document as the text of a file."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 

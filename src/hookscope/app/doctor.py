@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hookscope.app.project_config import environment_files, read_workspace_environment
 from hookscope.app.trust_requests import untrusted_folders
 from hookscope.app.unknown_names import agent_workspaces
-from hookscope.app.variables import DOTENV, dotenv_of
+from hookscope.app.variables import dotenv_of
 from hookscope.engine.settings_entries import orphaned_entries
 from hookscope.helpers import helper_output
 from hookscope.model.failure import Refusal
@@ -22,7 +22,7 @@ from hookscope.model.trust import ABOVE_WORKSPACE_REASON, TrustTarget, too_wide_
 from hookscope.runtime.executors import OLDEST_NODE, Node, NoNode, missing_features
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.orphan_processes import find_marked
-from hookscope.storage.state_files import is_writable, state_folder
+from hookscope.storage.state_files import DOTENV, is_writable, state_folder
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _places(view: Snapshot) -> Iterator[SetupFinding]:
 
 
 def _of_settings(view: Snapshot) -> Iterator[Problem]:
-    """Yield problems that the scan found in the settings, besides those of the settings themselves."""
+    """Yield problems in the settings file that only the scan found, not the settings reader."""
     known, file = (*view.host.settings.problems, *view.host.problems), view.host.settings.file
     for one in view.inventory.problems:
         if one not in known and one.place is not None and one.place.file == file:

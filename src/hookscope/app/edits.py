@@ -24,14 +24,14 @@ from hookscope.model.hook_status import (
     hook_identity,
 )
 from hookscope.model.host import Host, Settings
-from hookscope.model.text import error_reason, shell_path
+from hookscope.model.text import shell_path
 from hookscope.storage.edits.atomic_files import CannotEdit, ChangeError, Stale
 from hookscope.storage.edits.change import (
     Change,
     apply_change,
     change_of,
+    check_links,
     is_applied,
-    user_files_lock,
     write_user_file,
 )
 from hookscope.storage.edits.masked_preview import masked_error
@@ -43,7 +43,6 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
-
 
 UNREADABLE_EDIT = "{} cannot be read, so its edit cannot be undone. Remove the file to hide this message."
 
@@ -234,9 +233,9 @@ class Edits:
 
         Raises Refusal; Outdated if a file has changed since the change was planned.
         """
-        lock = self._lock_of(change)
+        check_links([change], self._bench.open())
         try:
-            apply_change(change, lock=lock)
+            apply_change(change)
         except Stale as error:
             raise Outdated(str(error)) from None
         except ChangeError as error:
@@ -244,7 +243,7 @@ class Edits:
         try:
             self._remember(change)
         except ChangeError as error:
-            self._revert(change, lock, str(error))
+            self._revert(change, str(error))
         self.record(subject, change)
 
     def _remember(self, change: Change) -> None:
@@ -256,10 +255,10 @@ class Edits:
         """Return whether this workbench wrote the change in this session."""
         return _change_facts(change) in self._own_changes
 
-    def _revert(self, change: Change, lock: Path | None, why: str) -> NoReturn:
+    def _revert(self, change: Change, why: str) -> NoReturn:
         """Revert a change that could not be remembered; raises Refusal with the result."""
         try:
-            apply_change(change.undo(), lock=lock)
+            apply_change(change.undo())
         except ChangeError:
             raise Refusal(f"{change.path} was written, but `undo` cannot revert it: {why}") from None
         raise Refusal(why) from None
@@ -269,24 +268,30 @@ class Edits:
 
         The file is written even if the step cannot be remembered.
         """
-        write_user_file(change)
+        self.write_new_file(change)
         with suppress(ChangeError):
             self._remember(change)
         self.record(change.path.name, change)
 
+    def write_new_file(self, change: Change) -> None:
+        """Write a file that `undo` does not cover. Raises Refusal."""
+        check_links([change], self._bench.open())
+        write_user_file(change)
+
     def write_all(self, subject: str, changes: Sequence[Change]) -> None:
         """Write several changes, or none; each is one undoable step. Raises Refusal."""
+        check_links(changes, self._bench.open())
         done: list[Change] = []
         try:
             for change in changes:
-                apply_change(change, lock=self._lock_of(change))
+                apply_change(change)
                 done.append(change)
             for change in done:
                 self._remember(change)
         except ChangeError as error:
             for change in reversed(done):
                 with suppress(ChangeError):  # a change that cannot be reverted stays remembered
-                    apply_change(change.undo(), lock=self._lock_of(change))
+                    apply_change(change.undo())
                     self._stack.forget(change)
             raise Refusal(str(error)) from None
         for change in done:
@@ -343,7 +348,7 @@ class Edits:
     def undo(self, pending: Undoing) -> None:
         """Write the pending undo, and forget the change. Raises Refusal, with nothing written."""
         try:
-            self._stack.undo(pending.change, pending.inverse, self._lock_of(pending.inverse))
+            self._stack.undo(pending.change, pending.inverse)
         except ChangeError as error:
             raise Refusal(str(error)) from None
         self._own_changes.discard(
@@ -351,19 +356,6 @@ class Edits:
         )  # another program may make an equal change later
         self._bench.forget_missing_trusted(pending.change.created_folders)
         self.record("undo", pending.change)
-
-    def _lock_of(self, change: Change) -> Path | None:
-        """Return the lock for a change; None for the settings file, whose writer locks it itself."""
-        if change.path == self._bench.open().settings.file.absolute():
-            return None
-        try:
-            state_folder().mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise Refusal(
-                f"{state_folder()} cannot be created: {error_reason(error)}. Nothing was written.",
-                "Set HOOKSCOPE_STATE_DIR to another folder.",
-            ) from None
-        return user_files_lock()
 
     def record(self, subject: str, change: Change) -> None:
         """Record a change in the journal. A journal that cannot be written does not stop the change."""

@@ -27,7 +27,6 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.app.options import Options
 
-
 MOST_PARENTS = 6  # folders above a program in which its package.json is looked for
 LARGEST_MANIFEST = 1024 * 1024  # bytes of a file that is read
 NEWEST_VERSION = "9999999"

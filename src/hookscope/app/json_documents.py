@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.model.hook_status import Effect
 
-
 Document = dict[str, Any]
 
 
@@ -144,7 +143,6 @@ def _hook_path(other: Hook | None) -> str | None:
 
 
 def gate_document(item: Gate) -> Document:
-    """Return one gate."""
     return {
         "gate": item.name,
         "passed": item.passed,
@@ -225,12 +223,11 @@ def plan_document(item: Plan) -> Document:
 
 def call_document(item: Registration) -> Document:
     """Return one handler of a plan."""
-    return {"hook": item.name, "key": item.key, "handler": handler_path(item)}
-
-
-def handler_path(item: Registration) -> str | None:
-    """Return the file of a handler; None if it is a function of the program."""
-    return str(item.target.path) if isinstance(item.target, Code) else None
+    return {
+        "hook": item.name,
+        "key": item.key,
+        "handler": str(item.target.path) if isinstance(item.target, Code) else None,
+    }
 
 
 def not_run_document(item: NotRun) -> Document:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -218,7 +217,9 @@ class LoadRecord:
 
     def _load_digest(self, code: Code) -> str:
         """Return a digest of everything that the load depends on and that is known without running it."""
-        from hookscope.runtime import handler_code  # most scans compare nothing
+        from hashlib import sha256  # most scans compare nothing
+
+        from hookscope.runtime import handler_code
 
         python = self._python if code.language == "python" else ""
         parts = [handler_code.digest_of(code.root), file_stamp(code.path), code.export, python]

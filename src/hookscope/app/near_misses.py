@@ -13,13 +13,13 @@ from hookscope.model.hook import Hook
 from hookscope.model.run import EventKind, NotRun, Plan
 from hookscope.model.text import closest_match
 from hookscope.model.uncalled_hooks import UncalledHook, event_kind_of_key, event_kinds
-from hookscope.recording.installed_taps import TAP_NAME
+from hookscope.recording.taps import TAP_NAME
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.model.hook_status import HookStatus
 
-
+MOST_COMPARED_KEYS = 100  # of one hook
 LATER_EVENTS = "a condition is not met, or it registers later, as when a service starts"
 KINDS = {"folder": "a HOOK.md hook", "plugin": "a plugin", "stream": "a stream hook"}
 
@@ -127,13 +127,7 @@ def _tap_miss(hook: Hook) -> bool:
 
 
 def near_miss(
-    key: str,
-    hook_kind: EventKind,
-    event: str,
-    kind: EventKind,
-    catalogue: Catalogue,
-    *,
-    crosses: bool = False,
+    key: str, hook_kind: EventKind, event: str, kind: EventKind, catalogue: Catalogue, *, crosses: bool
 ) -> NearMiss | None:
     """Return how a hook of kind `hook_kind` subscribed to `key` relates to the event; None: not at all.
 
@@ -191,7 +185,8 @@ def _event_description(key: str, why: str, catalogue: Catalogue) -> str:
 def event_typo(row: HookStatus, view: Snapshot) -> tuple[str, str] | None:
     """Return a key of the hook that its host does not document, and the closest documented key."""
     catalogue = view.host.dialect.catalogue()
-    strange = [key for key in row.events or () if catalogue.registry_key(key) not in catalogue.by_key]
+    keys = (row.events or ())[:MOST_COMPARED_KEYS]
+    strange = [key for key in keys if catalogue.registry_key(key) not in catalogue.by_key]
     if not strange:
         return None
     known = {kind: catalogue.keys_of(kind) for kind in event_kinds(row)}

@@ -321,7 +321,7 @@ def options_to_text(options: Options) -> str:
 
 
 def options_from_text(text: str) -> Options:
-    """Return the options of such a text."""
+    """Return the options in a text of `options_to_text`."""
     values = json.loads(text)
     names = (option.name for option in HOST_OPTIONS if option.kind == "path")
     folders = {name: Path(values[name]) for name in names if values[name] is not None}
@@ -333,4 +333,4 @@ def _plain_option(value: object) -> object:
         return str(value)
     if isinstance(value, frozenset):
         return sorted(value)
-    raise TypeError(f"{type(value).__name__} cannot be handed over")
+    raise TypeError(f"{type(value).__name__} cannot be passed to another process")

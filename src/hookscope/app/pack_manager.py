@@ -20,12 +20,9 @@ from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
 from hookscope.model.regular_file import read_regular
-from hookscope.model.text import error_reason, nearest_word, shell_path
+from hookscope.model.text import did_you_mean, error_reason, nearest_word, shell_path
 from hookscope.packs.capabilities import SHARED_BY_ALL, capabilities_of
 from hookscope.packs.errors import NO_PROGRESS, PackCancelled, PackError, Progress
-from hookscope.packs.fetch.npm import install_dependencies
-from hookscope.packs.fetch.sources import fetch_package
-from hookscope.packs.fetch.specs import FetchedPackage, FetchOptions, PackageSpec, parse_spec
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree, PackFile, read_folder_tree, remove_tree
 from hookscope.packs.index import InstalledPack, PackIntegrity, digests_below, integrity_of_pack
 from hookscope.packs.install_plan import (
@@ -37,6 +34,7 @@ from hookscope.packs.install_plan import (
     plan_install,
     read_package,
 )
+from hookscope.packs.npm import install_dependencies
 from hookscope.packs.package import package_json_of
 from hookscope.packs.plan import (
     FilesByFolder,
@@ -50,6 +48,8 @@ from hookscope.packs.plan import (
     place_package,
     read_package_hooks,
 )
+from hookscope.packs.sources import fetch_package
+from hookscope.packs.specs import FetchedPackage, FetchOptions, PackageSpec, parse_spec
 from hookscope.packs.transaction import (
     OTHER_TRANSACTION,
     STAGING_FOLDER,
@@ -62,7 +62,7 @@ from hookscope.packs.transaction import (
 )
 from hookscope.packs.uninstall_plan import plan_uninstall
 from hookscope.storage.edits.atomic_files import WriteStep, no_step
-from hookscope.storage.edits.change import Change, missing_folders, read_current, remove_empty
+from hookscope.storage.edits.change import Change, check_links, missing_folders, read_current, remove_empty
 from hookscope.storage.state_files import state_folder
 from hookscope.values import dataclass
 
@@ -72,7 +72,6 @@ LOST_NOTE = (
     "its source no longer has the installed version: `hookscope update NAME --force --accept-changed` "
     "reinstalls it"
 )
-
 
 PackFileState = Literal["changed", "missing", "added"]
 
@@ -304,8 +303,7 @@ class PackManager:
             )
             if host_install is not None:
                 raise host_install_refusal(host_install, self._bench.open())
-            closest = nearest_word(name, known)
-            next_step = f"Did you mean {closest}?" if closest else "`hookscope packs` lists all."
+            next_step = did_you_mean(nearest_word(name, known), "`hookscope packs` lists all.")
             raise Refusal(f"No pack {name!r} is installed here.", next_step)
         return known[name]
 
@@ -384,7 +382,7 @@ class PackManager:
             view = self._bench.scan()
             return plan_uninstall(record, view.host, view.inventory, self.installed())
 
-    def fetch_installed_files(self, name: str, progress: Progress = NO_PROGRESS) -> FilesByFolder:
+    def fetch_installed_files(self, name: str, progress: Progress) -> FilesByFolder:
         """Fetch the installed version again; return its files by target folder. Raises Refusal."""
         with errors_as_refusals():
             host, record = self._host(), self.record(name)
@@ -467,6 +465,8 @@ class PackManager:
         """
         check_integrity_accepted(planned, accepted=accept_changed)
         host = self._bench.open()
+        folders = (Change(folder, "", None, None) for folder in planned.trees)
+        check_links([planned.change, *folders], host)
         stamp = f"{planned.id}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         kept = self.store.kept_folder / stamp
         intent, trees = intent_of(planned, host.state, kept)

@@ -20,6 +20,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.text import error_reason
 from hookscope.storage.state_files import (
+    CONFIG_FILE,
     MASK_KEY,
     config_folder,
     masked_names_in,
@@ -32,7 +33,6 @@ from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.watching import Watch
-
 
 PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "view", "joe", "micro", "kak", "ne"}
@@ -152,6 +152,37 @@ def read_keys() -> KeysFile:
     )
 
 
+def write_keys_of(action: str, keys: tuple[str, ...] | None) -> Path:
+    """Write the keys of one action, or remove them for None; keep every other byte. Return the file.
+
+    Raises Refusal if the file cannot be edited.
+    """
+    from hookscope.formats.yaml12 import read_yaml  # reading the keys needs none of these
+    from hookscope.storage.edits.atomic_files import ChangeError
+    from hookscope.storage.edits.change import Change, read_current, write_user_file
+    from hookscope.storage.edits.document_values import verified_bytes, with_value, without_member
+    from hookscope.storage.edits.header_edit import with_one_line, without_header_member
+
+    file = config_folder() / KEYS_FILE
+    try:
+        before = read_current(file)
+        text = before or b""
+        named = read_config_document(file).value
+        header = b"---\n" + text + (b"" if text.endswith(b"\n") or not text else b"\n") + b"---\n"
+        if keys is not None:
+            value = keys[0] if len(keys) == 1 else [*keys]
+            header, meaning = with_one_line(header, action, value), with_value(named, (action,), value)
+        elif action in named:
+            header, meaning = without_header_member(header, action), without_member(named, (action,))
+        else:
+            return file
+        after = verified_bytes(header[4:-4].decode(), meaning, lambda source: read_yaml(source) or {})
+    except (ChangeError, ValueError) as error:
+        raise Refusal(f"{file} was not changed: {error}", "Edit the file yourself.") from None
+    write_user_file(Change(file, f"the keys of {action}", before, after))
+    return file
+
+
 def _keys_in(value: object) -> tuple[str, ...] | None:
     """Return the keys in `r`, `ctrl+r, f5` or a list; digits may be unquoted. None if it has no keys."""
     if value is None:
@@ -169,7 +200,6 @@ def _keys_in(value: object) -> tuple[str, ...] | None:
 
 
 THEMES_FOLDER = "themes"
-CONFIG_FILE = "config.yaml"
 CHOSEN_FILE = "theme.json"  # in the state folder
 THEME_SUFFIXES = (".yaml", ".yml")
 MOST_THEMES = 100  # files that are read
@@ -226,9 +256,7 @@ def read_theme_choice() -> ThemeChoice:
                 problems.append(document.problem_at(f"{MASK_KEY} needs a list of names.", name))
         elif name != "theme":
             problems.append(
-                document.unknown_name_problem(
-                    name, ["theme", MASK_KEY], "setting of Hookscope's own", (name,)
-                )
+                document.unknown_name_problem(name, ["theme", MASK_KEY], "setting of Hookscope", (name,))
             )
         elif isinstance(value, str):
             configured = value

@@ -184,7 +184,7 @@ def programs_named_by(folders: Iterable[Path]) -> tuple[NamedProgram, ...]:
     return tuple(found)
 
 
-def programs_allowed_by(folder: Path, known: Iterable[NamedProgram | None] = ()) -> tuple[NamedProgram, ...]:
+def programs_allowed_by(folder: Path, known: Iterable[NamedProgram | None]) -> tuple[NamedProgram, ...]:
     """Return the programs that trusting `folder` would allow: its own, and `known` ones of folders below."""
     real = Path(os.path.realpath(folder))
     below = (one for one in known if one and is_within(Path(os.path.realpath(one.workspace)), real))
@@ -332,6 +332,5 @@ def read_workspace_environment(workspace: Path, name: str) -> Environment:
 
 
 EVENTS_FOLDER = Path(PROJECT_FOLDER) / "events"  # of a workspace
-
 
 SEQUENCES_FOLDER = Path(PROJECT_FOLDER) / "sequences"  # of a workspace

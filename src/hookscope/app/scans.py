@@ -23,7 +23,7 @@ from hookscope.engine.planning import (
     declared_registrations,
     folder_events_of,
     handler_code,
-    is_held,
+    is_stale,
     registrations_of,
     with_late,
 )
@@ -43,11 +43,9 @@ from hookscope.runtime.limits import Limits
 if TYPE_CHECKING:
     from hookscope.runtime.executors import Executors
 
-
 MODULE_KINDS = ("stream", "arguments", "plugin")  # shapes whose events or functions only a load reveals
 NO_HANDLERS = "it registers nothing"
 EVENT_GATES = ("access", "sent")  # gates of plugins that depend on their events
-
 
 _ModuleKey: TypeAlias = tuple[Path, str, str, str]
 
@@ -292,8 +290,7 @@ class Scanner:
 
     def _scan_or_last(self, open_again: Opened, shipped: Dialect | None) -> ScanResult:
         """Return the scan result; the last one if nothing has changed."""
-        host = open_again(None)
-        if self._last is not None and self._last.matches(host):
+        if self._last is not None and self._last.matches(open_again(None)):
             return self._last
         # Settings are compared by value, the inventory by the files that were read.
         files = TrackedFiles(partial(self._is_stopped, current_thread()))
@@ -316,11 +313,11 @@ class Scanner:
         differences: Differences,
     ) -> Inventory:
         """Return the inventory with notes: an older version still runs, the language is not available, the
-        shipped program differs from the guide in force.
+        shipped program differs from the current guide.
         """
 
         def notes(row: HookStatus) -> tuple[str, ...]:
-            held = (HELD_BY_WORKER,) if is_held(row, host, self._worker_pools.has_loaded) else ()
+            held = (HELD_BY_WORKER,) if is_stale(row, host, self._worker_pools.has_loaded) else ()
             lacks = unavailable_languages.get(row.hook.language, "") if row.hook.handler is not None else ""
             needs = (f"{row.hook.language} {lacks}",) if lacks else ()
             return (*held, *needs)
@@ -342,7 +339,7 @@ class Scanner:
 def _differences_from_guide(
     host: Host, inventory: Inventory, shipped: Dialect | None
 ) -> tuple[Differences, str]:
-    """Return where the shipped program differs from the guide in force, by hook and in one sentence."""
+    """Return where the shipped program differs from the current guide, by hook and in one sentence."""
     if shipped is None or shipped.product != host.dialect.product:
         return {}, ""
     other = open_host(shipped, host.machine, host.overrides, trust=host.trust)

@@ -54,7 +54,6 @@ class InventoryIndex:
 
     @cached_property
     def statuses(self) -> Mapping[Hook, HookStatus]:
-        """The status of each hook."""
         return {row.hook: row for row in self.inventory.hooks}
 
     @cached_property

@@ -16,7 +16,7 @@ from hookscope.model.host import Host
 from hookscope.model.machine import walk_folders
 from hookscope.model.run import Plan
 from hookscope.model.trust import TrustTarget, folder_target, is_folder_trusted, trust_target
-from hookscope.recording.installed_taps import TAP_SKIPPED
+from hookscope.recording.taps import TAP_SKIPPED
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def untrusted_messages(
 ) -> list[str]:
     """Return a sentence for each folder whose handlers did not run, with the next step.
 
-    `alternative`: another next step, left out for a folder that is too wide to trust.
+    `alternative`: another next step, omitted for a folder that is too wide to trust.
     """
     return [
         f"Handlers in {target.path_text(machine.short)} did not run: "

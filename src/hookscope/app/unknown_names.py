@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.model.host import Dialect
 
-
 DEEPEST = 5  # folders below the workspace and the host's own folder
 MOST = 3000  # folders searched: the user is waiting
 HEADER_BYTES = 4096
@@ -172,7 +171,7 @@ def no_such_event(view: Snapshot, key: str, closest: str | None) -> Refusal:
     why, instead = _event_typo(view, key)
     if instead:
         return Refusal(f"{problem}{why}.", f"The closest match is {' or '.join(instead)}.")
-    next_step = f"Did you mean {closest}?" if closest else "`hookscope events` lists what there is."
+    next_step = f"Did you mean {closest}?" if closest else "`hookscope events` lists all events."
     return Refusal(f"{problem}{why}.", " ".join(_same_names(view, key)) or next_step)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -21,16 +21,14 @@ from hookscope.app.project_config import (
 )
 from hookscope.formats.environment_files import read_dotenv
 from hookscope.model.failure import Refusal
-from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Host
-from hookscope.model.machine import RealFiles
 from hookscope.model.payload import texts_in, with_texts
 from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Event
-from hookscope.model.text import error_reason, nearest_word
+from hookscope.model.text import nearest_word
 from hookscope.storage.journal.secrets import MASKED_SECRET, Secret, secrets_in
-from hookscope.storage.state_files import state_folder, unreadable_reason
+from hookscope.storage.state_files import DOTENV
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -76,7 +74,6 @@ def _secret(name: str, env: Mapping[str, str]) -> str:
     return env[name]
 
 
-DOTENV = ".env"
 LARGEST_DOTENV = 1_048_576  # bytes of a .env file
 HIDDEN = "••••"
 # `$$` escapes: `$${X}` is the text `${X}`. Anything else in braces stays unchanged.
@@ -248,7 +245,7 @@ def _reference(name: str, variables: Variables, now: datetime) -> VariableRefere
     if _is_time(name):
         return VariableReference(name, shown, "the event's time")
     if _is_settings(name, variables):  # hidden: settings hold secrets
-        return VariableReference(name, "an object", "the settings in force")
+        return VariableReference(name, "an object", "the current settings")
     secret = variables.is_secret(name)
     return VariableReference(name, HIDDEN if secret else shown, variables.origins[name], secret=secret)
 
@@ -257,36 +254,6 @@ def secrets_used(value: Any, variables: Variables) -> tuple[Secret, ...]:
     """Return the secret variables that a value refers to."""
     names = (name for name in _reference_names(value) if name in variables.values)
     return tuple(Secret(name, variables.values[name]) for name in names if variables.is_secret(name))
-
-
-STATE_FILES = {
-    "trust.json": "no folder counts as trusted",
-    "packs/installed.json": "installed packs are unknown",
-    "tap/installed.json": "installed taps are unknown",
-}
-
-
-def unreadable_files(host: Host) -> tuple[Problem, ...]:
-    """Return a problem for each unreadable file, with its consequence."""
-    return tuple(
-        Problem(f"{why}; {meaning}", FilePosition(file)) for file, why, meaning in _unreadable(host) if why
-    )
-
-
-def _unreadable(host: Host) -> Iterator[tuple[Path, str, str]]:
-    for name, meaning in STATE_FILES.items():
-        file = state_folder() / name
-        yield file, unreadable_reason(file), meaning
-    undo = state_folder() / "undo"
-    yield undo, unreadable_reason(undo, folder=True), "nothing can be undone"
-    rules, files = host.dialect.settings_rules, RealFiles()
-    dotenv = [host.workspace / name for name in (*rules.project_dotenv, DOTENV)]
-    if rules.dotenv is not None:
-        dotenv.append(host.state / rules.dotenv)
-    for file in dict.fromkeys(dotenv):
-        trouble = files.access_error(file)
-        why = f"cannot read {file}: {error_reason(trouble)}" if trouble is not None else ""
-        yield file, why, "its variables are not set"
 
 
 FillEvent = Callable[[Any, Variables, datetime], Any]
@@ -298,7 +265,7 @@ class VariableSources:
 
     variables: Variables = field(default_factory=Variables)
     environments: tuple[str, ...] = ()
-    chosen: str | None = None  # the environment in force
+    chosen: str | None = None  # the current environment
     problem: str = ""
 
 
@@ -312,7 +279,7 @@ class Filler:
         redaction_of: Callable[[Host], Redaction],
         secrets: dict[Secret, None],
     ) -> None:
-        """`chosen` names the environment in force; `option_values` come from the command line."""
+        """`chosen` names the current environment; `option_values` come from the command line."""
         self._chosen, self._option_values, self._redaction_of = chosen, option_values, redaction_of
         self._secrets = secrets  # ordered; shared with the workbench
 

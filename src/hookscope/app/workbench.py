@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING
 from hookscope.app.event_templates import check_required_fields, template_event
 from hookscope.app.load_record import FAILED_LOADS_FILE, LoadAttempt, LoadRecord, load_attempts_for
 from hookscope.app.options import CHOSEN_IN_CONSOLE, Options, Setup, set_up
-from hookscope.app.preferences import CONFIG_FILE
 from hookscope.app.project_config import read_workspace_environment
 from hookscope.app.runs.active_runs import ActiveRuns, RunRecord
 from hookscope.app.runs.worker_pools import WorkerPools
 from hookscope.app.scans import LoadedModules, Scanner
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import handler_digests_below
-from hookscope.app.variables import Filler, unreadable_files, variables_of
 from hookscope.engine.planning import make_plan
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.failure import Failure, Refusal
@@ -31,18 +29,17 @@ from hookscope.model.host import Dialect, Host, Trust
 from hookscope.model.machine import Files, user_homes
 from hookscope.model.run import Event, EventKind, Module, Plan, Registration
 from hookscope.model.trust import folder_target
-from hookscope.recording.installed_taps import without_taps
+from hookscope.recording.taps import without_taps
 from hookscope.runtime.limits import COMMAND_LINE_ORIGIN, Limits
 from hookscope.storage.journal.records import plain_json
-from hookscope.storage.journal.redaction import Redaction, secrets_of_variables
-from hookscope.storage.journal.run_environment import secrets_of_settings
-from hookscope.storage.journal.secrets import Secret, SecretKeys
 from hookscope.storage.state_files import (
+    CONFIG_FILE,
     MASK_KEY,
     config_folder,
     masked_names_in,
     read_config_document,
     state_folder,
+    unreadable_files,
 )
 from hookscope.storage.trust import TrustStore
 
@@ -50,9 +47,12 @@ if TYPE_CHECKING:
     from hookscope.app.doctor import SetupFinding
     from hookscope.app.edits import Edits
     from hookscope.app.runs.sandboxed_run import SandboxedWorkers
+    from hookscope.app.variables import Filler
     from hookscope.app.watching import ChangeCallback, Watch
     from hookscope.runtime.debugger import Debugger, Stepper
     from hookscope.runtime.firing import Firing
+    from hookscope.storage.journal.redaction import Redaction
+    from hookscope.storage.journal.secrets import Secret, SecretKeys
 
 
 def known_secrets(bench: Workbench, host: Host, *, settings: bool) -> tuple[SecretKeys, tuple[Secret, ...]]:
@@ -60,6 +60,11 @@ def known_secrets(bench: Workbench, host: Host, *, settings: bool) -> tuple[Secr
 
     The keys are the defaults, those listed by the project, and those of the user's configuration.
     """
+    from hookscope.app.variables import variables_of  # here and below: a scan masks nothing
+    from hookscope.storage.journal.redaction import secrets_of_variables
+    from hookscope.storage.journal.run_environment import secrets_of_settings
+    from hookscope.storage.journal.secrets import SecretKeys
+
     own = read_config_document(config_folder() / CONFIG_FILE).value.get(MASK_KEY)
     keys = SecretKeys.with_names((*bench.setup.mask, *masked_names_in(own)))
     chosen = bench.setup.environment
@@ -107,7 +112,7 @@ class Workbench:
                 result. For one event loop, as `spare`.
             linger_seconds: how long a run waits at most for work that handlers leave running; the Run
                 reports that work. None: wait only in a sandbox, whose copies are removed afterwards.
-            compare_shipped: note on each hook where the shipped program differs from the guide in force.
+            compare_shipped: note on each hook where the shipped program differs from the current guide.
         """
         self.options = options
         self._arguments = (trust_all, limits, timeout, spare, linger_seconds, compare_shipped)
@@ -157,13 +162,14 @@ class Workbench:
     @cached_property
     def filler(self) -> Filler:
         """The filler that replaces variables in events."""
+        from hookscope.app.variables import Filler
+
         return Filler(
             lambda: self.setup.environment, lambda: self.options.env, self.redaction_of, self._secrets
         )
 
     @property
     def dialect(self) -> Dialect:
-        """The dialect in force."""
         return self.setup.dialect
 
     def open(self, files: Files | None = None) -> Host:
@@ -234,7 +240,9 @@ class Workbench:
         return self.redaction_of(self.open())
 
     def redaction_of(self, host: Host, *, settings: bool = True) -> Redaction:
-        """Return the redaction for this host; `settings=False` leaves out the settings' secrets."""
+        """Return the redaction for this host; `settings=False` excludes the settings' secrets."""
+        from hookscope.storage.journal.redaction import Redaction
+
         keys, known = known_secrets(self, host, settings=settings)
         return Redaction(tuple(dict.fromkeys((*self._secrets, *known))), keys)
 
@@ -285,7 +293,7 @@ class Workbench:
         return await self.modules.load_one(hook, view.host, executors.code[hook.language])
 
     async def load_modules(self, view: Snapshot, kind: EventKind) -> Snapshot:
-        """Return a snapshot with the modules loaded whose events or order are only known after a load.
+        """Load the modules whose events or order only a load shows, and return a snapshot with them.
 
         Folder hooks need no load, unless plugins may subscribe to their events. Imports only trusted
         handlers, in their workers.
@@ -319,9 +327,7 @@ class Workbench:
         """
         return self._active_runs.start(view, plan, await self.open_sandbox(view), stepper=stepper)
 
-    async def fire_debugged(
-        self, view: Snapshot, plan: Plan, debugger: Debugger, *, sandbox: bool = False
-    ) -> Firing:
+    async def fire_debugged(self, view: Snapshot, plan: Plan, debugger: Debugger, *, sandbox: bool) -> Firing:
         """Run a plan in workers of its own, under this debugger and without time limits.
 
         Raises OSError if the copies for the `sandbox` cannot be made.
@@ -344,7 +350,7 @@ class Workbench:
         """Run a plan in an open sandbox; the Run reports all changes since its copies were made."""
         return self._active_runs.start(view, plan, sandbox, keeps_copies=True)
 
-    def fire_unrecorded(self, view: Snapshot, plan: Plan, sandbox: SandboxedWorkers | None = None) -> Firing:
+    def fire_unrecorded(self, view: Snapshot, plan: Plan, sandbox: SandboxedWorkers | None) -> Firing:
         """Run a plan without recording it, in the sandbox if one is passed. For searches with many runs."""
         return self._active_runs.start(view, plan, sandbox, recorded=False)
 

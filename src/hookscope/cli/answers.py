@@ -19,7 +19,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import ExampledCommand
 from hookscope.cli.options import machine_options
-from hookscope.cli.parsed_options import MACHINE_OPTION_NAMES, options_from
+from hookscope.cli.startup import MACHINE_OPTION_NAMES, options_from
 from hookscope.model.host import Host
 from hookscope.model.machine import Machine
 from hookscope.model.text import printable, printable_line
@@ -97,7 +97,7 @@ def _print_warning(sentence: str) -> None:
 
 
 def with_what_if_note(answer: Answer, options: Options, *, only_stderr: bool) -> Answer:
-    """Add a note to the answer if a what-if is in force; `only_stderr`: only on standard error."""
+    """Add a note to the answer under a what-if; `only_stderr`: only on standard error."""
 
     if not has_what_if(options):
         return answer
@@ -113,7 +113,7 @@ def with_what_if_note(answer: Answer, options: Options, *, only_stderr: bool) ->
 
 
 def written_despite_what_if(options: Options, file: Path) -> tuple[str, ...]:
-    """Return a note if a file was changed while a what-if is in force."""
+    """Return a note if a file was changed under a what-if."""
 
     return (f"Despite the what-if, {file} was really written.",) if has_what_if(options) else ()
 

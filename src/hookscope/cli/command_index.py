@@ -189,6 +189,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "help": (
         ("hookscope help", "the topics of the manual"),
         ("hookscope help fire", "a topic, or a command"),
+        ("hookscope help my hook never fires", "the sections about these words"),
         ("hookscope help --man > hookscope.1", "the whole manual as a man page"),
     ),
     "completion": (
@@ -197,7 +198,6 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope completion fish | source", "in ~/.config/fish/config.fish"),
     ),
 }
-
 
 # Name → the line in `--help`. A command's module is imported when the command is called.
 COMMANDS = {
@@ -240,4 +240,13 @@ COMMANDS = {
     "schema": "Print the JSON Schema of a file that you write, or of what a command prints with --json.",
     "help": "Show a topic of the manual.",
     "completion": "Print the script for shell completion.",
+}
+# The module of commands that share one. Each other command is in NAME_command.py.
+COMMAND_FAMILIES = {
+    **dict.fromkeys(("list", "info", "check"), "hook_commands"),
+    **dict.fromkeys(("enable", "disable"), "toggle_commands"),
+    **dict.fromkeys(("install", "update", "uninstall", "packs"), "pack_commands"),
+    **dict.fromkeys(("log", "pin"), "log_commands"),
+    **dict.fromkeys(("doctor", "verify", "report"), "diagnosis_commands"),
+    **dict.fromkeys(("serve", "dap"), "serve_commands"),
 }

@@ -101,15 +101,14 @@ def recorded_event_ids(options: Options) -> tuple[Candidate, ...]:
     """Return the last real events by id, with their keys. Raises OSError."""
     from hookscope.authoring.testing.recorded_events import short_id
     from hookscope.recording.spool import newest_events
-    from hookscope.recording.tap_files import spool_path
+    from hookscope.recording.taps import spool_path
 
     events, _ = newest_events(spool_path(Workbench(options).open()), RUN_LIMIT, None)
     return safe_candidates((short_id(event), event.key) for event in reversed(events))
 
 
 def dialect_names(options: Options) -> tuple[Candidate, ...]:
-    """Return the names of the dialects."""
-    from hookscope.authoring.scaffold.target_hosts import dialect_names
+    from hookscope.authoring.scaffold.request import dialect_names
 
     return safe_candidates((name, "") for name in dialect_names())
 

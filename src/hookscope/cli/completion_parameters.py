@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from hookscope.cli.parsed_options import options_from
+from hookscope.cli.startup import options_from
 
 if TYPE_CHECKING:
     from hookscope.app.options import Options
     from hookscope.cli.completion_candidates import Candidate
-
 
 # Parameters with the same meaning in every command.
 CANDIDATES_BY_PARAMETER = {

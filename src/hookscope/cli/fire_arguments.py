@@ -61,7 +61,7 @@ EXCLUSIVE_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
     ("--debug", CTX_FROM_INPUT): ("--debug and --ctx @- both read standard input.", "Name a file for --ctx."),
     ("--step", "--repeat"): ("--step follows one run, but --repeat makes several.", "Use one of them."),
     ("--step", "--json-lines"): (
-        "--step would ask between the lines that --json-lines prints.",
+        "--step asks questions between the lines that --json-lines prints.",
         "Use one of them; --json prints the run at its end.",
     ),
 }

@@ -71,27 +71,6 @@ def host_info(options: Options, name: str) -> Answer:
     return answer_from_host_output(output or command.info(view.host, view.inventory, name))
 
 
-def host_toggle(options: Options, name: str, on: bool, dry_run: bool, as_json: bool) -> Answer:
-    """Return the answer of the host's `enable` or `disable`.
-
-    Hookscope writes the edit, so it can be undone.
-    """
-    bench = _workbench(options)
-    view = bench.scan()
-    command = _host_command(view)
-    output = command.refused_settings(view.host)
-    row = output or command.to_switch(view.inventory, name, on, CommandFlags(json=as_json))
-    if isinstance(row, CommandOutput):
-        return answer_from_host_output(row)
-    toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)
-    if not dry_run:
-        from hookscope.cli import hook_toggle  # `list` does not need it
-
-        hook_toggle.apply_toggle(bench, row.hook.name, toggle)
-        bench.close_now()
-    return answer_from_host_output(command.switched(row, on))
-
-
 def _with_plugin_hooks(output: CommandOutput, view: Snapshot) -> CommandOutput:
     """Return the output with a note about hooks that plugins register.
 
@@ -103,21 +82,22 @@ def _with_plugin_hooks(output: CommandOutput, view: Snapshot) -> CommandOutput:
     if not (loads_plugins and names):
         return output
     command = f"{view.host.dialect.product} loads plugins for this, and lists the hooks that they register"
-    line = f"{command}; Hookscope does not. Plugins left out: {', '.join(names)}. See `hookscope load`."
+    line = f"{command}; Hookscope does not. Plugins not included: {', '.join(names)}. See `hookscope load`."
     return replace(output, errors=(*output.errors, line))
 
 
-def _workbench(options: Options) -> Workbench:
+def workbench_as_host(options: Options) -> Workbench:
+    """Return a workbench whose scan follows the host's own command."""
     return answers.workbench_for(replace(options, as_host=True))
 
 
 def _open_host(options: Options) -> tuple[HostCommand, Snapshot, CommandOutput | None]:
-    view = _workbench(options).scan()
-    command = _host_command(view)
+    view = workbench_as_host(options).scan()
+    command = host_command(view)
     return command, view, command.refused_settings(view.host)
 
 
-def _host_command(view: Snapshot) -> HostCommand:
+def host_command(view: Snapshot) -> HostCommand:
     """Return the host's command. Raises Refusal if the host's dialect has none."""
     dialect = view.host.dialect
     if dialect.command is None:

@@ -6,10 +6,11 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from os.path import realpath
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -55,10 +56,25 @@ async def step_through(firing: Firing, stepper: Stepper, plan: Plan, machine: Ma
                 _print_step_line("\n".join(run_output.result_lines(step, width, machine, handler_input)))
             elif isinstance(step, Paused):
                 _print_step_line(_next_handler_text(step, plan, machine))
-                question, keys = asyncio.create_task(_ask_step(step, keys, stepper, firing.cancel)), STEP_KEYS
+                question = _task_of_run(firing, _ask_step(step, keys, stepper, firing.cancel))
+                keys = STEP_KEYS
     finally:
         if question is not None and question.cancel():
             _print_step_line("")  # ends the line of the unanswered question
+        elif question is not None:
+            question.result()  # raises its error
+
+
+def _task_of_run(firing: Firing, asks: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Start what asks the user. Its error, as of a terminal that was closed, cancels the run."""
+
+    def end(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            firing.cancel()
+
+    task = asyncio.create_task(asks)
+    task.add_done_callback(end)
+    return task
 
 
 def _next_handler_text(paused: Paused, plan: Plan, machine: Machine) -> str:
@@ -192,7 +208,7 @@ STOP_REASONS = {
 
 async def debug_run(firing: Firing, stops: NamedStops) -> None:
     """Debug a run from stop to stop. The end of the input cancels the run."""
-    prompt = asyncio.create_task(_DebugPrompt(stops, firing.cancel).run())
+    prompt = _task_of_run(firing, _DebugPrompt(stops, firing.cancel).run())
     try:
         async for _ in firing:
             pass

@@ -58,15 +58,12 @@ class InterruptibleSeries:
 
 
 async def fire_one_by_one(
-    bench: Workbench,
-    items: Sequence[T],
-    fire: Callable[[T, Callable[[Cancellable], object]], Awaitable[R]],
-    name_of: Callable[[T], str],
+    bench: Workbench, items: Sequence[T], fire: Callable[..., Awaitable[R]], name_of: Callable[[T], str]
 ) -> tuple[list[R], list[str]]:
     """Fire items one after another; return the results, and a sentence for each failure to fire.
 
-    `fire` passes each started run to its second argument. Ctrl-C cancels the current run and ends the series.
-    The workbench is closed at the end.
+    `fire` passes each started run to its argument `on_start`. Ctrl-C cancels the current run and ends the
+    series. The workbench is closed at the end.
     """
     results: list[R] = []
     failures: list[str] = []
@@ -76,7 +73,7 @@ async def fire_one_by_one(
             for item in items:
                 name = name_of(item)
                 try:
-                    results.append(await fire(item, series.started))
+                    results.append(await fire(item, on_start=series.started))
                 except Refusal as error:
                     message = str(error)
                     failures.append(message if message.startswith(f"{name} ") else f"{name}: {message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
@@ -35,8 +36,10 @@ class LazyGroup(click.Group):
     """A group that knows its commands by name, and imports a command's module on use."""
 
     commands_by_name: ClassVar[Mapping[str, str]] = {}  # name → its line of help
-    module: ClassVar[str] = ""  # module of a command; its name replaces the braces
-    attribute: ClassVar[str] = "command"  # the command's name in that module
+
+    def module_of(self, name: str) -> str:
+        """Return the module with the command `name`, which is NAME_command there."""
+        raise NotImplementedError
 
     def unknown_command_message(self, name: str) -> str:
         """Return the error message for an unknown command."""
@@ -48,8 +51,11 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands_by_name:
             return None
-        command = getattr(import_module(self.module.format(cmd_name)), self.attribute.format(cmd_name))
+        command = getattr(import_module(self.module_of(cmd_name)), f"{cmd_name}_command")
         assert isinstance(command, click.Command)
+        if not gc.isenabled():  # as at the program's start
+            gc.freeze()
+            gc.enable()
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

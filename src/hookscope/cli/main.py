@@ -10,24 +10,24 @@ from typing import Any
 
 import click
 
-from hookscope.cli.command_index import COMMANDS
+from hookscope.cli.command_index import COMMAND_FAMILIES, COMMANDS
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import LazyGroup
 from hookscope.cli.options import machine_options
-from hookscope.cli.parsed_options import options_from
-from hookscope.cli.startup import COMPLETION_VARIABLE, open_console
+from hookscope.cli.startup import COMPLETION_VARIABLE, open_console, options_from
 
 STREAMING_OPTIONS = {"--json-lines", "--follow", "--watch"}  # options that print lines while they run
-
 
 INTERNAL_ERROR = "hookscope: this is a bug in Hookscope, please report it with the lines above"
 
 
 class CommandGroup(LazyGroup):
-    """The program's commands, one module each."""
+    """The program's commands. Each has a module of its own, or shares one with its family."""
 
     commands_by_name = COMMANDS
-    module = "hookscope.cli.commands.{}_command"
+
+    def module_of(self, name: str) -> str:
+        return f"hookscope.cli.commands.{COMMAND_FAMILIES.get(name, f'{name}_command')}"
 
     def unknown_command_message(self, name: str) -> str:
         from hookscope.model.text import nearest_word, one_line
@@ -65,7 +65,7 @@ def exit_code(arguments: list[str]) -> int:
     Returns 0 for yes, 1 for no, 2 for wrong use.
     """
     if COMPLETION_VARIABLE in os.environ:
-        from hookscope.cli.completion_shells import register_shells
+        from hookscope.cli.commands.completion_command import register_shells
 
         register_shells()
     return exit_code_of(

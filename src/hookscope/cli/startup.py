@@ -10,12 +10,13 @@ from io import TextIOBase, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from hookscope.cli.parsed_options import options_from
+from hookscope.host_options import HOST_OPTIONS
 
 if TYPE_CHECKING:
+    from hookscope.app.options import Options
     from hookscope.app.workbench import Workbench
 
-
+MACHINE_OPTION_NAMES = frozenset(option.name for option in HOST_OPTIONS)
 COMPLETION_VARIABLE = "_HOOKSCOPE_COMPLETE"  # set when a shell requests completion
 
 
@@ -36,6 +37,13 @@ def exit_code(arguments: list[str]) -> int:
         raise failed
 
     return exit_code_of(raise_again, arguments)
+
+
+def options_from(parameters: Mapping[str, Any], base: Options | None = None) -> Options:
+    """Return the options of a command; they override those before the command's name."""
+    from hookscope.app.options import Options, with_given
+
+    return with_given(base or Options(), parameters)
 
 
 def end_process(code: int) -> NoReturn:

@@ -322,8 +322,8 @@ class HookRunner:
     ) -> Run:
         """Run any hook by its name and return the Run. Waits for all handlers, observers too.
 
-        Raises HookFailure and LookupError as every `run_<hook>`, TypeError for a name that is no
-        text and an event or ctx that is not a mapping, ValueError for an empty name.
+        Raises HookFailure and LookupError as every `run_<hook>`, TypeError for a name that is not a string
+        and an event or ctx that is not a mapping, ValueError for an empty name.
         """
         run = await self._fire(name, event, ctx, fields)
         log_lines(run.ending.log)

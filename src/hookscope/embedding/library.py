@@ -260,8 +260,8 @@ def registered_keys() -> tuple[str, ...]:
 def has_listeners(type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
     """Return whether a handler is registered for this event, under its own key or its type.
 
-    `HookRunner.has_hooks` does the same for plugin hooks. Raises TypeError for a value that is no
-    text, ValueError for an empty type. Recorded in openclaw disp-04.
+    `HookRunner.has_hooks` does the same for plugin hooks. Raises TypeError for a value that is not a string,
+    ValueError for an empty type. Recorded in openclaw disp-04.
     """
     return process_engine().has_listeners(type, action)
 
@@ -315,7 +315,7 @@ def create_hook_event(
 ) -> HookEvent:
     """Return a new event with the current time (UTC) and no messages.
 
-    Raises TypeError if a text is not text, `context` no mapping or `timestamp` no datetime;
+    Raises TypeError if a text is not a string, `context` not a mapping or `timestamp` not a datetime;
     ValueError for an empty `type`. Source: guides 000 and 001, "Creating Events".
     """
     argument_checks.expect_parts(type, action, session_key)

@@ -58,7 +58,7 @@ def expect_seconds(value: object, name: str) -> None:
 
 
 def expect_folders(value: object, name: str) -> None:
-    """Raise TypeError if the value is not an iterable of paths; a single path is none."""
+    """Raise TypeError if the value is not an iterable of paths. A single path is refused too."""
     hint = f"put it in brackets, `{name}=[…]`" if _is_path(value) else ""
     if hint or not isinstance(value, Iterable):
         raise TypeError(

@@ -80,15 +80,15 @@ def _differences(
         and not other.host.dialect.entry_env
         and scanned.host.entry_env(row.hook.key)
     ):
-        yield "the `env` of its entry counts for eligibility only; its handler does not find it"
+        yield "the `env` of its entry counts only for its checks; its handler does not receive it"
 
 
 def _missing(row: HookStatus, rejected: Mapping[str, RejectedHook]) -> str:
     if row.hook.kind == "legacy":
-        return "has no list of handlers in its settings any more"
+        return "no longer reads handlers from its settings"
     rejection = rejected.get(str(row.hook.path))
     if rejection is not None:
-        return f"does not take this folder for a hook: {rejection.reason}"
+        return f"rejects this folder: {rejection.reason}"
     return f"does not look for hooks in {row.hook.folder.path}"
 
 
@@ -115,9 +115,9 @@ def _first_note(row: HookStatus) -> str:
 def _status_differences(row: HookStatus, other_row: HookStatus) -> Iterator[str]:
     mine, theirs = row.verdict.shadowed_by, other_row.verdict.shadowed_by
     if theirs is not None and (mine is None or mine.path != theirs.path):
-        yield f"the {theirs.folder.source} hook in {theirs.path} wins over this one"
+        yield f"the {theirs.folder.source} hook in {theirs.path} shadows this one"
     elif mine is not None and theirs is None:
-        yield f"this one wins over the {mine.folder.source} hook in {mine.path}"
+        yield f"this one shadows the {mine.folder.source} hook in {mine.path}"
     elif other_row.state in RUNNABLE:
         if row.state not in RUNNABLE:
             yield f"would run it: only the guide makes it {row.state}"

@@ -262,7 +262,7 @@ def unsent_event_notes(
 def _winner_notes(shadows: Sequence[Hook]) -> list[str]:
     """Return a note on a hook that shadows others and never runs."""
     losers = ", ".join(f"the {hook.folder.source} copy in {hook.path}" for hook in shadows)
-    return [f"it wins over {losers} and never runs itself: rename it, or take it away"]
+    return [f"it shadows {losers} but never runs: rename or remove it"]
 
 
 def _rejected_rivals(hook: Hook, rejected: Sequence[RejectedHook]) -> list[str]:

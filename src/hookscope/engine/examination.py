@@ -5,12 +5,6 @@ from pathlib import Path
 
 from hookscope.formats.positions import FormatError
 from hookscope.formats.python_source import read_exports
-from hookscope.formats.script_source import (
-    check_brackets,
-    exported_names,
-    may_export_default,
-    unusable_default_export,
-)
 from hookscope.hosts.gates.export import export_gate, unknown_export_gate
 from hookscope.model.hook import MAPPED_ROLE, FilePosition, Hook
 from hookscope.model.hook_status import Gate, HookStatus, Inventory, Verdict
@@ -59,7 +53,7 @@ def _script_notes(hook: Hook, host: Host) -> list[str]:
     except OSError:  # the load reports it
         return []
     return (
-        [f"{path.name}:{uncallable.line} {uncallable.text}, so that a load fails"]
+        [f"{path.name}:{uncallable.line} {uncallable.text}, so it fails to load"]
         if uncallable is not None
         else []
     )
@@ -79,6 +73,8 @@ def uncallable_export(hook: Hook, source: bytes) -> UncallableExport | None:
     is_plugin = hook.kind == "plugin" and hook.role != MAPPED_ROLE
     if not (is_plugin or (hook.kind in ONE_ARGUMENT_KINDS and hook.meta.export == "default")):
         return None
+    from hookscope.formats.script_source import unusable_default_export  # here and below: not for Python
+
     found = unusable_default_export(source)
     if found is None:
         return None
@@ -158,6 +154,8 @@ def _script_gate(path: Path, files: Files) -> Gate | None:
 
     The host's list does not check this.
     """
+    from hookscope.formats.script_source import check_brackets
+
     try:
         check_brackets(files.read(path, LARGEST_SCRIPT + 1))
     except OSError:  # the load reports it
@@ -172,6 +170,8 @@ def _script_export_gate(hook: Hook, path: Path, host: Host) -> Gate | None:
 
     The host's own list does not check this.
     """
+    from hookscope.formats.script_source import exported_names, may_export_default
+
     try:
         source = host.machine.files.read(path, LARGEST_SCRIPT + 1)
     except OSError:  # the load reports it

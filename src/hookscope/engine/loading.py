@@ -32,7 +32,7 @@ LOAD = register_gate(
         "load",
         state=State.BROKEN,
         fix=FixKind.BY_HAND_LOAD,
-        why_no_fix="its code failed; its error says where",
+        why_no_fix="its code failed; the error names the line",
     )
 )
 LOADED_GATE = Gate(LOAD.name, True, found="loaded")
@@ -49,8 +49,8 @@ def kept_registrations(
 ) -> tuple[tuple[Registration, ...], tuple[Registration, ...]]:
     """Return the registrations by code that a load keeps: those before the new ones, those after.
 
-    Permanent ones always stay. A host that keeps the others removes its own from between them, so
-    these come first from then on, key by key in the order in which the keys first appeared.
+    Permanent ones always stay, after the new ones. If the host keeps the others, they come before the new
+    ones, sorted by key in the order in which the keys first appeared.
     """
     calls = registry.registrations
     permanent = tuple(call for call in calls if call.permanent)
@@ -330,7 +330,6 @@ class Loading:
         )
 
     def report(self) -> LoadReport:
-        """Return the report of the load."""
         if not self.stopped:
             self._log(
                 "info",

@@ -154,7 +154,7 @@ def _remaining_groups(plan: Plan, order: Sequence[int]) -> tuple[CallGroup, ...]
     return tuple(groups)
 
 
-NEEDS_NODE = "needs Node, which has not been looked for"
+NEEDS_NODE = "needs Node, which was not searched for"
 NO_REASONS: Mapping[Language, str] = {}
 OWN_LIMIT = "its registration"  # where a limit was set that a plugin passed with its handler
 INTERNAL_OPTION = "internal"  # the option of a plugin's handler for folder events
@@ -184,7 +184,7 @@ def registrations_of(
     statuses = {row.hook: row for row in inventory.hooks}
     registrations: list[Registration] = []
     for hook in inventory.load_order:
-        if not (may_be_called(statuses[hook]) or (is_loaded and is_held(statuses[hook], host, is_loaded))):
+        if not (may_be_called(statuses[hook]) or (is_loaded and is_stale(statuses[hook], host, is_loaded))):
             continue
         module = module_of(hook) if module_of is not None else None
         if module is not None:
@@ -299,7 +299,7 @@ def registration_of(key: str, hook: Hook, host: Host) -> Registration:
     return Registration(key, hook.name, code, hook, priority, run, load, limit_source=where)
 
 
-def is_held(row: HookStatus, host: Host, is_loaded: Callable[[Code], bool]) -> bool:
+def is_stale(row: HookStatus, host: Host, is_loaded: Callable[[Code], bool]) -> bool:
     """Return whether only its handler file is broken and an earlier version is still loaded."""
     failed_gates = {gate.name for gate in row.verdict.failed()}
     if row.state is not State.BROKEN or not failed_gates <= HANDLER_GATES or row.hook.handler is None:

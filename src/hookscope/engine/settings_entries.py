@@ -29,7 +29,7 @@ class HostInstall:
     def origin(self) -> str:
         """The source of the pack, for display."""
         parts = (self.source, self.spec, self.version if not self.spec.endswith(f"@{self.version}") else "")
-        return " ".join(part for part in parts if part) or "a place that is not said"
+        return " ".join(part for part in parts if part) or "an unknown source"
 
 
 def host_installs(host: Host) -> tuple[HostInstall, ...]:
@@ -139,8 +139,9 @@ class OrphanedEntry:
         if self.closest_keys:
             return f"did you mean {self.closest_keys[0]}?"
         if self.hook_members:
-            return f"{' and '.join(self.hook_members)} in an entry make none; a folder with a HOOK.md does"
-        return "mend its name, or take it out"
+            members = " and ".join(self.hook_members)
+            return f"{members} in an entry define no hook; a folder with a HOOK.md does"
+        return "correct its name, or remove it"
 
 
 def orphaned_entries(inventory: Inventory, host: Host) -> tuple[OrphanedEntry, ...]:

@@ -14,7 +14,9 @@ _ASSIGNMENT = re.compile(
 
 
 def read_dotenv(source: bytes) -> dict[str, str]:
-    """Return the variables that the file sets; the last of equal names counts. Other lines are skipped."""
+    """Return the variables that the file sets; the last value of a repeated name counts. Skips other
+    lines.
+    """
     text = (
         source.decode("utf-8", "replace")
         .removeprefix(BYTE_ORDER_MARK)
@@ -52,7 +54,7 @@ def read_environment(source: bytes) -> dict[str, str]:
 def read_block(source: bytes) -> dict[str, str]:
     """Return a process's environment as the kernel keeps it: `NAME=value`, separated by null bytes.
 
-    The first of equal names counts, as for `getenv`.
+    The first value of a repeated name counts, as for `getenv`.
     """
     found: dict[str, str] = {}
     for part in source.split(b"\0"):

@@ -42,8 +42,8 @@ def cut_header(source: bytes) -> MarkdownHeader | None:
 def head_of(source: bytes, limit: int = LARGEST_HEADER) -> bytes:
     """Return a file cut after its header, or the whole file if it is not longer than `limit` bytes.
 
-    The cut removes a character that was read only in part and any bytes after the header that are
-    no text. A long file without a header becomes empty.
+    The cut also removes bytes after the header that are not UTF-8, such as a truncated character. A long
+    file without a header becomes empty.
 
     Raises:
         FormatError: the header does not end within `limit` bytes, or is not UTF-8.
@@ -113,10 +113,10 @@ def quoted_line(source: bytes, error: FormatError) -> str:
 
 
 def repair_mojibake(text: str) -> str | None:
-    """The text that was written, where UTF-8 was read as Windows-1252: `ðŸ’¾` was a floppy disk.
+    """Return the original of UTF-8 text that was read as Windows-1252: `ðŸ’¾` was a floppy disk.
 
-    None where that cannot be, and where nothing beyond U+2000 would come out: two letters such as `É®`
-    happen to be the bytes of another letter, an emoji's three or four do not happen.
+    None if the text cannot be such a result, or if the original has no character beyond U+2000: pairs such as
+    `É®` also occur in ordinary text, but the three or four characters of an emoji do not.
     """  # noqa: RUF002  # the strange characters are the subject
     try:
         repaired = bytes(_CP1252[character] for character in text).decode()

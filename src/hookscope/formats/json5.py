@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from typing import TypeAlias
-
-import pyjson5
+from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.formats.positions import (
     BYTE_ORDER_MARK,
@@ -19,6 +17,9 @@ from hookscope.formats.positions import (
     text_of,
 )
 
+if TYPE_CHECKING:
+    import pyjson5
+
 LARGEST_JSON5 = 8 * 1024 * 1024  # the largest document in bytes
 MOST_VALUES = 100_000  # of one document, about: each takes a hundred times its text in memory
 
@@ -26,7 +27,7 @@ MOST_VALUES = 100_000  # of one document, about: each takes a hundred times its 
 def read_json5(source: bytes, max_depth: int = MAX_DEPTH) -> object:
     """Return the document's data: dict, list, str, int, float, bool or None.
 
-    Of equal keys the last counts.
+    The last value of a repeated key counts.
 
     Half of a surrogate pair reads as U+FFFD. Refused, though valid JSON5: numbers beyond the range
     of a float (`1e999`), integers of thousands of digits, more than `max_depth` nested lists and objects,
@@ -91,7 +92,7 @@ _JSON = json.JSONDecoder(parse_float=_in_range, parse_int=_printable, parse_cons
 def locate_json5(source: bytes, path: KeyPath) -> Span | None:
     """Return the exact span of the value at `path`; None if there is none or the source is invalid.
 
-    Of equal keys the last counts, as in `read_json5`. For many values in one document use
+    The last value of a repeated key counts, as in `read_json5`. For many values in one document use
     `Json5Places`.
     """
     try:
@@ -141,22 +142,21 @@ class Json5Places:
 
 _Json5Token: TypeAlias = tuple[int, int]
 
-JSON5_TOKEN = re.compile(
-    r"""
+# Verbose patterns. `re` compiles each at its first use: most documents are plain JSON and need none.
+JSON5_TOKEN = r"""(?x)
     "[^"\\]*(?:\\[\s\S][^"\\]*)*"
   | '[^'\\]*(?:\\[\s\S][^'\\]*)*'
   | //[^\n\r\u2028\u2029]*
   | /\*[\s\S]*?\*/
   | [{}\[\]:,]
   | [^\s\ufeff{}\[\]:,"'/]+       # a number, a word, a key without quotes
-    """,
-    re.VERBOSE,
-)
+    """
 
 
 def json5_tokens(text: str, start: int = 0, end: int = LARGEST_JSON5) -> list[_Json5Token]:
     """Return start and end of each token of this part, without comments."""
-    return [match.span() for match in JSON5_TOKEN.finditer(text, start, end) if text[match.start()] != "/"]
+    tokens = re.compile(JSON5_TOKEN).finditer(_without_escapes(text), start, end)
+    return [match.span() for match in tokens if text[match.start()] != "/"]
 
 
 def closing_bracket(text: str, tokens: list[_Json5Token]) -> dict[int, int]:
@@ -196,30 +196,35 @@ def _child_values(
 def _key_text(token: str) -> str:
     if "\\" not in token:
         return token[1:-1] if token[0] in "\"'" else token
-    (key,) = pyjson5.decode(f"{{{_mend_halves(token)}:0}}")
+    import pyjson5  # plain JSON needs none
+
+    (key,) = pyjson5.decode(f"{{{_replace_lone_surrogates(token)}:0}}")
     return str(key)
 
 
 def read_json5_strictly(text: str, max_depth: int = MAX_DEPTH) -> object:
     """Return the data of a text that the json module cannot read, or reads differently."""
+    import pyjson5
+
     try:
-        value: object = pyjson5.decode(_mend_halves(text), max_depth)
+        value: object = pyjson5.decode(_replace_lone_surrogates(text), max_depth)
     except pyjson5.Json5NestingTooDeep as error:
         raise _format_error(
-            text, f"more than {max_depth} lists and objects in one another", _closest_span(error)
+            text, f"lists and objects nested more than {max_depth} deep", _closest_span(error)
         ) from None
     except pyjson5.Json5ExtraData as error:
         raise _format_error(
-            text, "the document has ended before this", _second(text) or _closest_span(error)
+            text, "more text after the end of the document", _second(text) or _closest_span(error)
         ) from None
     except pyjson5.Json5DecoderException as error:
         raise _format_error(text, _sentence(error), _closest_span(error)) from None
     except (ValueError, RecursionError) as error:  # an integer with too many digits; too deep
         raise _format_error(text, str(error), 0) from None
-    if not _plainly_sound(text):
-        sound_end = _sound_until(text)
-        if sound_end < len(text):
-            raise _unsound(text, sound_end)
+    bare = _without_escapes(text)
+    if not _is_clearly_valid(bare):
+        valid_end = _valid_until(bare)
+        if valid_end < len(text):
+            raise _unsound(text, valid_end)
     return value
 
 
@@ -269,7 +274,7 @@ def _second(text: str) -> int | None:
     """
     depth = 0
     is_complete = False
-    for match in JSON5_TOKEN.finditer(text):
+    for match in re.finditer(JSON5_TOKEN, _without_escapes(text)):
         first = text[match.start()]
         if first == "/":
             continue
@@ -282,23 +287,33 @@ def _second(text: str) -> int | None:
 
 # Differences between pyjson5 and JSON5
 
-_HALF = re.compile(
-    r"(?<!\\)((?:\\\\)*)\\u[dD](?:([89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[89a-fA-F][0-9a-fA-F]{2})"
+_ESCAPE = (
+    r"\\(?:u[dD](?:[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|([89a-fA-F][0-9a-fA-F]{2}))|[\s\S])"
 )
 
 
-def _mend_halves(text: str) -> str:
+def _replace_lone_surrogates(text: str) -> str:
     """Replace each escape of half a surrogate pair, which pyjson5 refuses, by that of U+FFFD."""
     if "\\ud" not in text and "\\uD" not in text:
         return text
-    return _HALF.sub(lambda match: match[0] if match[2] else match[1] + "\\ufffd", text)
+    return re.sub(_ESCAPE, lambda match: "\\ufffd" if match[1] else match[0], text)
+
+
+def _without_escapes(text: str) -> str:
+    """Return a text of the same tokens at the same offsets, in which only wrong escapes have a backslash.
+
+    The patterns of tokens remember each escape of a string: of millions they need hundreds of MiB.
+    """
+    if "\\" not in text:
+        return text
+    text = re.sub(r"\\(?:[^0*\n\r\u2028\u2029]|0(?![0-9]))", "xx", text)
+    return re.sub(r"\\(?=[*\n\r\u2028\u2029])", "x", text)  # the end of a comment stays one
 
 
 # pyjson5 also takes `1_0`, `5.5.`, `+-1`, `0e` and '\01'. Of a sound document these matches touch one
 # another. Nothing in them can be read in two ways, so that nothing is tried twice. (Possessive repetition
 # would say the same, and is at fault in the first releases of Python 3.11.)
-_SOUND = re.compile(
-    r"""
+_SOUND = r"""(?x)
     [\s\ufeff{}\[\]:,]+
   | "[^"\\]*(?:\\(?!0[0-9])[\s\S][^"\\]*)*"
   | '[^'\\]*(?:\\(?!0[0-9])[\s\S][^'\\]*)*'
@@ -310,14 +325,11 @@ _SOUND = re.compile(
       | Infinity | NaN
     ) (?=[\s\ufeff{}\[\]:,/]|\Z)
   | [^\s\ufeff{}\[\]:,"'/+\-.0-9][^\s\ufeff{}\[\]:,"'/]*
-    """,
-    re.VERBOSE,
-)
+    """
 
 
 # The tokens of nearly all documents, in fewer and simpler matches.
-_PLAIN = re.compile(
-    r"""(?:(?:
+_PLAIN = r"""(?x)(?:(?:
     [A-Za-z_$][A-Za-z0-9_$]*
   | "[^"\\]*(?:\\[^0][^"\\]*)*"
   | '[^'\\]*(?:\\[^0][^'\\]*)*'
@@ -326,20 +338,18 @@ _PLAIN = re.compile(
   | -?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]+)?(?![A-Za-z0-9_$.+\-])
   | [{\[\ \t\r\n]
     )[ \t\r\n{}\[\]:,]*){1,64}   # many at once: each match is an object
-    """,
-    re.VERBOSE,
-)
+    """
 
 
-def _plainly_sound(text: str) -> bool:
+def _is_clearly_valid(text: str) -> bool:
     """Return whether a fast check finds the text sound; False decides nothing."""
-    return sum(map(len, _PLAIN.findall(text))) == len(text)
+    return sum(map(len, re.findall(_PLAIN, text))) == len(text)
 
 
-def _sound_until(text: str) -> int:
+def _valid_until(text: str) -> int:
     """Return the offset of the first token that JSON5 forbids, or the length of the text."""
     at = 0
-    for match in _SOUND.finditer(text):
+    for match in re.finditer(_SOUND, text):
         if match.start() != at:
             break
         at = match.end()
@@ -347,7 +357,7 @@ def _sound_until(text: str) -> int:
 
 
 def _unsound(text: str, at: int) -> FormatError:
-    token = JSON5_TOKEN.match(text, at)
+    token = re.compile(JSON5_TOKEN).match(_without_escapes(text), at)
     end = token.end() if token else at
     if text[at] in "\"'":
         return FormatError("a digit after `\\0` in a string", span_at(text, at, end))

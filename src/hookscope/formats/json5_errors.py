@@ -27,7 +27,7 @@ _SHOWN: Final = {
 
 
 class _Stopped(Exception):
-    """The reader cannot continue at this offset."""
+    """Raised at the offset of the first invalid character."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -55,7 +55,7 @@ def json5_package_error(text: str) -> str:
 
 
 def _units(text: str) -> int:
-    """Return the length of the text in JavaScript's units, of which a rare letter has two."""
+    """Return the length of the text in UTF-16 code units, as JavaScript counts."""
     return len(text) + sum(letter > "\uffff" for letter in text)
 
 
@@ -64,7 +64,7 @@ def _shown(letter: str) -> str:
 
 
 def _read_document(text: str) -> None:
-    """Read one value and what is open around it, without recursion. Raises _Stopped."""
+    """Read one value with its nested lists and objects, without recursion. Raises _Stopped."""
     open_brackets: list[str] = []
     at = _after_space(text, 0)
     while True:
@@ -167,7 +167,7 @@ def _after_string(text: str, at: int) -> int:
 
 
 def _end_of_escape(text: str, at: int) -> int:
-    """Return the offset of the character that no escape has there."""
+    """Return the offset of the first character that is not valid in the escape at `at`."""
     if text[at : at + 1] == "0":
         return at + 1
     if text[at : at + 1] in ("x", "u") and at < len(text):

@@ -21,7 +21,7 @@ from hookscope.formats.script_evaluation import (
     Value,
 )
 from hookscope.formats.script_scopes import Range, arguments_of
-from hookscope.formats.script_tokens import LONGEST_SCRIPT
+from hookscope.formats.script_values import LONGEST_SCRIPT
 from hookscope.formats.subscriptions import SCRIPT_LANGUAGES, SourceLanguage
 from hookscope.values import dataclass
 
@@ -46,7 +46,9 @@ class PluginRegistration:
 
 @dataclass(frozen=True, slots=True)
 class PluginRegistrations:
-    """The registrations that a plugin's text shows, in order, and how many it has that it does not show."""
+    """The registrations that a plugin's source shows, in order, and the number of those whose event it does
+    not show.
+    """
 
     found: tuple[PluginRegistration, ...] = ()
     unread: int = 0
@@ -138,7 +140,7 @@ def _reached_modules(evaluator: Evaluator, entry: ScriptModule) -> list[ScriptMo
 
 
 def _called_outside(evaluator: Evaluator, module: ScriptModule, call: int) -> Iterator[FunctionValue]:
-    """Yield the functions of other files that this call may hand the api."""
+    """Yield the functions of other files to which this call may pass the api."""
     scopes = module.scopes
     end = scopes.callee_end(call)
     start = scopes.chain_start(end)

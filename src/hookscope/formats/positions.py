@@ -23,7 +23,7 @@ def dotted_path(path: KeyPath) -> str:
 BYTE_ORDER_MARK = "\ufeff"
 
 MAX_DEPTH = 64
-"""Collections in one another that a reader follows: no honest file comes near, and no stack is at risk."""
+"""The deepest nesting that a reader accepts: far more than real files need, and safe for the stack."""
 
 
 @dataclass(frozen=True, slots=True)

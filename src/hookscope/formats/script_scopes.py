@@ -99,7 +99,11 @@ class ScriptScopes:
         return start
 
     def _before_in_chain(self, at: int) -> tuple[int, int | None]:
-        """Return the last token of what precedes the part of a chain that ends at `at`, or its start."""
+        """Step back over the part of a chain that ends at `at`: return the token before it, and the chain's
+        start.
+
+        The start is None if the chain continues to the left.
+        """
         script = self.script
         while at > 0 and script.is_at(at, "!"):
             at -= 1
@@ -202,7 +206,7 @@ def parts(script: TokenizedScript, start: int, end: int, *, typed: bool = False)
 def pattern_names(
     script: TokenizedScript, start: int, end: int, path: Path = ()
 ) -> Iterator[tuple[str, Path]]:
-    """Yield the names that a pattern binds, each with its way into the value."""
+    """Yield the names that a pattern binds, each with its path in the value."""
     while start < end and script.tokens[start].text in _MODIFIERS and script.kind_at(start + 1) == "name":
         start += 1
     if start >= end or len(path) > 8 or script.is_at(start, "..."):

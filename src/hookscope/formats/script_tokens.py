@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from hookscope.formats.positions import BYTE_ORDER_MARK
+from hookscope.formats.script_values import LONGEST_SCRIPT
 from hookscope.values import dataclass
-
-LONGEST_SCRIPT = 262_144  # characters or bytes; longer files are bundles
 
 TokenKind: TypeAlias = Literal["name", "string", "template", "number", "regex", "open", "close", "mark"]
 
@@ -41,7 +40,9 @@ class TokenizedScript:
 
     def is_at(self, index: int, *texts: str) -> bool:
         """Return whether these tokens follow one another at `index`, none of them a string."""
-        found = self.tokens[index : index + len(texts)] if index >= 0 else ()
+        if not 0 <= index < len(self.tokens) or self.tokens[index].text != texts[0]:  # nearly always
+            return False
+        found = self.tokens[index : index + len(texts)]
         return tuple(token.text for token in found) == texts and all(
             token.kind != "string" for token in found
         )
@@ -117,7 +118,7 @@ class _Tokenizer:
         return TokenizedScript(tuple(self.tokens), self.partner)
 
     def _next(self, at: int) -> int:
-        """Read the token or blank at `at`; return the start of the next one."""
+        """Read the token or white space at `at`; return the start of the next one."""
         if self.text[at] == "`":
             return self._template(at, at + 1)
         match = _TOKEN.match(self.text, at)

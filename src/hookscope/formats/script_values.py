@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+LONGEST_SCRIPT = 262_144  # characters or bytes; longer files are bundles
+
 
 def is_truthy(value: Any) -> bool:
     """Return the value's truth in JavaScript: an empty list or mapping counts."""

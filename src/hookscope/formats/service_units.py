@@ -58,7 +58,7 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
 
 
 def unit_words(text: str) -> tuple[tuple[str, ...], str]:
-    """Split a value at blanks and undo quotes and escapes; also return why the rest is ignored."""
+    """Split a value at white space, and undo quotes and escapes; also return why the rest is ignored."""
     words, quote, at = list[str](), "", 0
     word: list[str] | None = None  # in pieces
     while at < len(text):
@@ -132,7 +132,7 @@ _ENV_LINE = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=")
 def read_environment_file(source: bytes) -> dict[str, str]:
     """Read an EnvironmentFile=: no `export`, no `$NAME`; `#` is a comment only at line start.
 
-    Values may be quoted, also in several quoted parts; of equal names the last counts. Never
+    Values may be quoted, also in several quoted parts; the last value of a repeated name counts. Never
     raises.
     """
     text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")

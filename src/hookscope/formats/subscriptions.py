@@ -15,7 +15,8 @@ from hookscope.formats.python_source import (
     parse_python,
 )
 from hookscope.formats.script_source import ObjectMember, default_export, object_at, object_members, text_at
-from hookscope.formats.script_tokens import LONGEST_SCRIPT, TokenizedScript, read_script
+from hookscope.formats.script_tokens import TokenizedScript, read_script
+from hookscope.formats.script_values import LONGEST_SCRIPT
 
 PYTHON_DEFINE_NAMES = "define_hook"
 PYTHON_DEFAULT_NAMES = frozenset({"default", "hook"})  # names of a dict that counts as the module's hook

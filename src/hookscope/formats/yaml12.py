@@ -240,7 +240,7 @@ def locate_part(text: str, start: int, end: int, path: KeyPath, *, of_key: bool 
 
     `of_key`: locate the last step's key instead of its value; None if it is not a key of a mapping.
     """
-    node = _sound_node(text[start:end])
+    node = _valid_node(text[start:end])
     if node is None:
         return None
     steps, last = (path[:-1], path[-1]) if of_key and path else (path, None)
@@ -257,7 +257,7 @@ def locate_part(text: str, start: int, end: int, path: KeyPath, *, of_key: bool 
 
 
 @lru_cache(maxsize=1)  # many values of one document are located
-def _sound_node(document: str) -> yaml.Node | None:
+def _valid_node(document: str) -> yaml.Node | None:
     """Return the node of a document; None for an empty or unreadable one."""
     try:
         node = compose_yaml(document, YAML_LIMIT)

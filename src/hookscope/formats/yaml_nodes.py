@@ -175,7 +175,7 @@ _PROPERTY = re.compile(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
 # So many indicators on a line, or so much indentation, that nesting may be deep.
 _MANY_INDICATORS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
 _INDENT = " " * 100
-TOO_DEEP = f"more than {MAX_DEPTH} lists and mappings in one another"
+TOO_DEEP = f"lists and mappings nested more than {MAX_DEPTH} deep"
 _STEP_OF = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 

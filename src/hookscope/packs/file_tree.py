@@ -77,7 +77,7 @@ def _zip_entry(entry: zipfile.ZipInfo) -> PackageEntry:
 
 
 def _check_zip_sizes(entries: Sequence[zipfile.ZipInfo], limits: PackLimits) -> None:
-    """Refuse an archive whose own list exceeds a limit, before reading it."""
+    """Refuse an archive whose table of contents exceeds a limit, before reading the files."""
     declared = UnpackedSize(limits, 0)
     for entry in entries:
         declared.begin(entry.orig_filename)
@@ -97,7 +97,7 @@ def _zip_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, measure: Unpa
     content = b"".join(chunks)
     if len(content) != entry.file_size:
         raise package_error(
-            f"{name} is damaged: {display_name(entry.orig_filename)} has a wrong length in the list."
+            f"{name} is damaged: {display_name(entry.orig_filename)} has a wrong length in its directory."
         )
     return content
 
@@ -217,7 +217,7 @@ def _check_extension(header: tarfile.TarInfo, in_a_row: int, of_all: int) -> Non
     if in_a_row > MOST_CHAINED:
         raise package_error(f"It has more than {MOST_CHAINED} headers in a row before one entry.")
     if of_all > MOST_OF_ALL:
-        raise package_error(f"It has more than {MOST_OF_ALL} headers that are for all entries.")
+        raise package_error(f"It has more than {MOST_OF_ALL} global headers.")
     largest = LARGEST_OF_ALL if header.type == PAX_OF_ALL else LARGEST_EXTENSION
     if header.size > largest:
         raise package_error(f"One of its headers is larger than {size_in_words(largest)}.")
@@ -341,7 +341,7 @@ class FileTree:
 
 
 def tree_of(files: Mapping[str, PackFile], *excluded: str) -> FileTree:
-    """Return a tree of these files, without files that no package includes on purpose."""
+    """Return a tree of these files, without `EXCLUDED_NAMES`, which packages include only by accident."""
     excluded_paths: dict[str, None] = dict.fromkeys(excluded)
     kept: dict[str, PackFile] = {}
     for path in sorted(files):
@@ -404,13 +404,13 @@ def remove_tree(folder: Path) -> None:
 EXCLUDED_FROM_FOLDERS = EXCLUDED_NAMES | {DEPENDENCIES_FOLDER}
 
 
-def read_folder_tree(folder: Path, limits: PackLimits = DEFAULT_LIMITS) -> FileTree:
+def read_folder_tree(folder: Path) -> FileTree:
     """Read all files below a folder, without version control and installed dependencies. Raises PackError."""
     excluded: list[str] = []
     try:
-        found = dict(_files_below(Path(os.path.realpath(folder)), excluded, limits))
-        checked_names([PackageEntry(path, "file") for path in found], limits)
-        measure = UnpackedSize(limits, 0)
+        found = dict(_files_below(Path(os.path.realpath(folder)), excluded))
+        checked_names([PackageEntry(path, "file") for path in found], DEFAULT_LIMITS)
+        measure = UnpackedSize(DEFAULT_LIMITS, 0)
         return tree_of({path: _read_file(path, file, measure) for path, file in found.items()}, *excluded)
     except OSError as error:
         where = error.filename or folder
@@ -418,22 +418,24 @@ def read_folder_tree(folder: Path, limits: PackLimits = DEFAULT_LIMITS) -> FileT
         raise PackError(what, "Make it readable, or name another folder. Nothing was written.") from None
 
 
-def _files_below(root: Path, excluded: list[str], limits: PackLimits) -> Iterator[tuple[str, Path]]:
+def _files_below(root: Path, excluded: list[str]) -> Iterator[tuple[str, Path]]:
     waiting, seen = [("", root)], 0
     while waiting:
         path, folder = waiting.pop()
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 seen += 1
-                if seen > limits.entries:
-                    raise package_error(f"It has more than {limits.entries:,} entries, which is the limit.")
+                if seen > DEFAULT_LIMITS.entries:
+                    raise package_error(
+                        f"It has more than {DEFAULT_LIMITS.entries:,} entries, which is the limit."
+                    )
                 below = f"{path}/{entry.name}" if path else entry.name
                 if entry.name in EXCLUDED_FROM_FOLDERS:
                     excluded.append(below)
                 elif entry.is_dir(follow_symlinks=False):
-                    if below.count("/") >= limits.depth:
+                    if below.count("/") >= DEFAULT_LIMITS.depth:
                         raise package_error(
-                            f"{display_name(below)} is more than {limits.depth} folders deep."
+                            f"{display_name(below)} is more than {DEFAULT_LIMITS.depth} folders deep."
                         )
                     waiting.append((below, Path(entry.path)))
                 else:

@@ -17,8 +17,8 @@ from hookscope.model.machine import RealFiles
 from hookscope.model.regular_file import open_regular
 from hookscope.model.text import error_reason
 from hookscope.packs.errors import PackError
-from hookscope.packs.fetch.specs import without_login
 from hookscope.packs.file_tree import EXCLUDED_NAMES, entries_below
+from hookscope.packs.specs import without_login
 from hookscope.storage.edits.atomic_files import real_path, replace_file
 from hookscope.storage.edits.document_values import MISSING, depth_reached, is_identical, value_at
 from hookscope.storage.edits.json5_edit import dotted_path, parse_settings, with_setting, without_setting

@@ -16,8 +16,6 @@ from hookscope.model.hook_event import iso
 from hookscope.model.hook_status import HookStatus, Inventory
 from hookscope.model.host import Host
 from hookscope.packs.capabilities import SHARED_BY_ALL, Capabilities, capabilities_of, imports_left_behind
-from hookscope.packs.fetch.npm import ignored_by_npm, registry_dependencies
-from hookscope.packs.fetch.specs import FetchedPackage, is_older, without_login
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, PackFile
 from hookscope.packs.index import (
     AppliedSetting,
@@ -30,6 +28,7 @@ from hookscope.packs.index import (
     integrity_of_pack,
     revert_settings,
 )
+from hookscope.packs.npm import ignored_by_npm, registry_dependencies
 from hookscope.packs.package import HookPackage, check_pack_name, package_from_tree, package_json_of
 from hookscope.packs.plan import (
     FilesByFolder,
@@ -50,6 +49,7 @@ from hookscope.packs.plan import (
     read_package_hooks,
     settings_for,
 )
+from hookscope.packs.specs import FetchedPackage, is_older, without_login
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change, missing_folders
 from hookscope.storage.edits.pending_writes import read_settled

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from hookscope.packs.errors import PackError
-from hookscope.packs.fetch.npm import dependency_ranges
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree
+from hookscope.packs.npm import dependency_ranges
 from hookscope.packs.package_checks import (
     NOTHING_WRITTEN,
     PROPERTIES,
@@ -31,9 +31,7 @@ PackageKind = Literal["hook", "pack", "folder"]
 class PackageFiles(Protocol):
     """The files of a package, in a tree or on disk."""
 
-    def names(self, folder: str = "") -> frozenset[str]:
-        """Return the names in one folder."""
-        ...
+    def names(self, folder: str = "") -> frozenset[str]: ...
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a file; None if there is none."""
@@ -55,12 +53,7 @@ class HookPackage:
 
 
 def package_from_tree(
-    tree: FileTree,
-    keys: Sequence[str],
-    handlers: Sequence[str],
-    *,
-    where: str,
-    allow_hook_folder: bool = False,
+    tree: FileTree, keys: Sequence[str], handlers: Sequence[str], *, where: str, allow_hook_folder: bool
 ) -> HookPackage:
     """Return the hooks of a tree. Raises PackError.
 
@@ -115,7 +108,7 @@ def _check_no_plugin(package_json: Mapping[str, Any], keys: Sequence[str], where
             )
 
 
-def check_pack_name(name: str, full_name: str = "") -> None:
+def check_pack_name(name: str, full_name: str) -> None:
     """Raise PackError for a name that no pack may have, from any source."""
     if fault := fault_of_pack_name(name):
         raise package_error(f"The pack has an invalid name: {display_name(full_name or name)} {fault}.")

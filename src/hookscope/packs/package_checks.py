@@ -82,9 +82,7 @@ def display_name(name: str) -> str:
     return one_line(name, 120) or repr(name)
 
 
-def checked_names(
-    entries: Sequence[PackageEntry], limits: PackLimits = DEFAULT_LIMITS
-) -> tuple[PathParts, ...]:
+def checked_names(entries: Sequence[PackageEntry], limits: PackLimits) -> tuple[PathParts, ...]:
     """Return the entries' paths as parts, in order. Raises PackError for the first invalid one."""
     if len(entries) > limits.entries:
         raise package_error(f"It has {len(entries):,} entries, more than the limit of {limits.entries:,}.")
@@ -113,7 +111,7 @@ def fault_of_name(name: str, limits: PackLimits = DEFAULT_LIMITS) -> str:
     if found := FORBIDDEN.search(name):
         return f"has {found[0]}, which Windows does not allow in names"
     if name.rstrip(". ") != name:
-        return "ends with a dot or a blank, which Windows drops"
+        return "ends with a dot or a space, which Windows drops"
     if DEVICES.fullmatch(name.partition(".")[0].rstrip()):
         return "is the name of a device on Windows"
     if len(name.encode()) > limits.name:
@@ -140,7 +138,7 @@ def _fault_of_pack_name(name: str) -> str:
     if "/" in name:
         return "has a slash"
     if name != name.strip():
-        return "begins with a blank"
+        return "begins with a space"
     if name.startswith("."):
         return "begins with a dot"
     if name.startswith("-"):
@@ -242,4 +240,6 @@ def check_total_size(total: int, packed: int, limits: PackLimits) -> None:
     if total > limits.total:
         raise package_error(f"It is larger than {size_in_words(limits.total)} unpacked.")
     if packed and total > limits.ratio_from and total > packed * limits.ratio:
-        raise package_error(f"It unpacks to more than {limits.ratio} times its size: a bomb.")
+        raise package_error(
+            f"It unpacks to more than {limits.ratio} times its size: it may be a decompression bomb."
+        )

@@ -27,10 +27,10 @@ from hookscope.model.host import Host, PackRules
 from hookscope.model.machine import Files, FolderItem, FoundProgram, PathFacts, RealFiles
 from hookscope.model.text import shell_path
 from hookscope.packs.errors import PackError, pack_error_reason
-from hookscope.packs.fetch.specs import FetchedPackage
 from hookscope.packs.file_tree import PackFile
 from hookscope.packs.index import AppliedSetting, InstalledPack, PackIntegrity, PackSetting
 from hookscope.packs.package import HookPackage, check_hook_names, check_settings_keys
+from hookscope.packs.specs import FetchedPackage
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change, read_current
 from hookscope.values import dataclass

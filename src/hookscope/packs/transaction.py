@@ -27,15 +27,7 @@ from hookscope.packs.index import (
     revert_settings,
 )
 from hookscope.packs.plan import errors_as_refusals
-from hookscope.storage.edits.atomic_files import (
-    ChangeError,
-    WriteStep,
-    lock_beside,
-    no_step,
-    real_path,
-    replace_file,
-    sync_folder,
-)
+from hookscope.storage.edits.atomic_files import ChangeError, WriteStep, no_step, replace_file, sync_folder
 from hookscope.storage.edits.change import Change, apply_change, remove_empty
 from hookscope.storage.edits.pending_writes import read_settled
 from hookscope.storage.state_files import state_folder
@@ -134,10 +126,6 @@ def read_intent(file: Path) -> TransactionIntent | None:
         raise ValueError(str(error)) from None
 
 
-TRANSACTION_STEPS = (
-    "intend", "stage", "staged", "commit", "aside", "place", "settings", "records", "keep", "clean", "forget",
-    "done",
-)  # fmt: skip
 OTHER_TRANSACTION, TRY_LATER = "Another install, update or uninstall is running.", "Try again after it."
 PATIENCE = 10.0  # seconds to wait for another of our processes
 
@@ -189,9 +177,9 @@ def run_transaction(
     intent: TransactionIntent,
     trees: Mapping[Path, Mapping[str, PackFile]],
     *,
-    check: Callable[[], None] = lambda: None,
-    on_staged: CompleteIntent = lambda intent: intent,
-    step: WriteStep = no_step,
+    check: Callable[[], None],
+    on_staged: CompleteIntent,
+    step: WriteStep,
 ) -> None:
     """Run a transaction. Raises PackError, ChangeError or OSError, with nothing changed.
 
@@ -351,23 +339,12 @@ def _write_settings(intent: TransactionIntent) -> bool:
     if now == intent.new:
         return True
     if now == intent.old:
-        _apply_settings_change(Change(intent.settings_file, intent.title, now, intent.new))
+        apply_change(Change(intent.settings_file, intent.title, now, intent.new))
         return True
     source, _ = revert_settings(now, intent.removed_settings)
     source, _ = apply_settings(source, intent.required_settings)
-    _apply_settings_change(Change(intent.settings_file, intent.title, now, source))
+    apply_change(Change(intent.settings_file, intent.title, now, source))
     return False
-
-
-def _apply_settings_change(change: Change) -> None:
-    """Apply a change under the lock of settings edits; a new file is removed again on failure."""
-    lock = lock_beside(real_path(change.path))
-    alone = not os.path.lexists(lock)
-    try:
-        apply_change(change)
-    finally:
-        if alone:
-            lock.unlink(missing_ok=True)
 
 
 def _keep_changed_files(intent: TransactionIntent, step: WriteStep) -> None:
@@ -410,9 +387,7 @@ def _revert(store: PackStore, intent: TransactionIntent) -> None:
     if intent.settings_file is not None and intent.old != intent.new:
         with suppress(ChangeError):
             if read_settled(intent.settings_file) == intent.new:
-                _apply_settings_change(
-                    Change(intent.settings_file, f"undo: {intent.title}", intent.new, intent.old)
-                )
+                apply_change(Change(intent.settings_file, f"undo: {intent.title}", intent.new, intent.old))
     noted = _record_phase(store, replace(intent, phase="clean", removable_folders=intent.created_folders))
     _clean(store, intent, intent.created_folders, no_step, is_noted=noted)
 

@@ -12,19 +12,29 @@ from pathlib import Path
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
 from hookscope.model.text import error_reason
-from hookscope.recording.installed_taps import TAP_KINDS, InstalledTap, InstalledTaps, installed_taps_record
 from hookscope.recording.spool import SPOOL_FILES
-from hookscope.recording.tap_files import (
+from hookscope.recording.taps import (
+    TAP_KINDS,
     TAP_SUFFIX,
+    InstalledTap,
+    InstalledTaps,
     Tap,
     TapLanguage,
+    installed_taps_record,
     spool_folder,
     spool_path,
     tap_roots_of,
     taps_for,
 )
 from hookscope.storage.edits.atomic_files import ChangeError
-from hookscope.storage.edits.change import Change, apply_change, missing_folders, read_current, remove_empty
+from hookscope.storage.edits.change import (
+    Change,
+    apply_change,
+    check_links,
+    missing_folders,
+    read_current,
+    remove_empty,
+)
 from hookscope.values import dataclass
 
 PYTHON_CACHE = "__pycache__"
@@ -36,7 +46,7 @@ class TapStep:
     """One planned install or removal of a tap."""
 
     root: Path
-    tap: Tap | None  # None: it is taken away
+    tap: Tap | None  # None: it is removed
     changes: tuple[Change, ...]
 
 
@@ -87,19 +97,19 @@ def plan_tap_install(host: Host, language: TapLanguage, *, plugin_hooks: bool = 
     steps = [TapStep(tap.root, tap, tuple(_changes_to_install(tap, known.get(tap.root)))) for tap in taps]
     other = [root for root in known if root not in {tap.root for tap in taps}]
     steps += [TapStep(root, None, tuple(_changes_to_remove(known[root]))) for root in other]
-    return TapPlan(spool, tuple(steps))
+    plan = TapPlan(spool, tuple(steps))
+    check_links(plan.changes, host)
+    return plan
 
 
 def _changes_to_install(tap: Tap, known: InstalledTap | None) -> Iterator[Change]:
     before = known.files if known is not None else {}
     if strangers := _foreign_files(tap, before):
-        raise Refusal(f"{strangers[0]} is not Hookscope's; nothing was written.", MOVE_AWAY)
+        raise Refusal(f"{strangers[0]} is a file of another program; nothing was written.", MOVE_AWAY)
     for path, content in tap.files.items():
         now = _read_or_refuse(path)
         if now not in (None, content) and content_digest(now) != before.get(path):
-            raise Refusal(
-                f"{path} is there, and not as Hookscope has written it; nothing was written.", MOVE_AWAY
-            )
+            raise Refusal(f"{path} differs from what Hookscope wrote; nothing was written.", MOVE_AWAY)
         if now != content:
             yield Change(path, f"install {tap.name}", now, content)
     for path in before:
@@ -143,8 +153,8 @@ def _removal_of(path: Path, written: str) -> Iterator[Change]:
         return
     if content_digest(now) != written:
         raise Refusal(
-            f"{path} was changed since it was installed; nothing was removed.",
-            "Remove it by hand, or put it back as it was.",
+            f"{path} has changed since it was installed; nothing was removed.",
+            "Remove it by hand, or restore it.",
         )
     yield Change(path, "remove event-tap", now, None)
 
@@ -217,13 +227,13 @@ def _apply_step(step: TapStep, entry: InstalledTap | None, record: InstalledTaps
     try:
         record.file.parent.mkdir(parents=True, exist_ok=True)
         for change in step.changes:
-            apply_change(change, lock=record.lock)
+            apply_change(change)
             done.append(change)
         record.put(step.root, entry)
     except (ChangeError, Refusal, OSError) as error:
         for change in reversed(done):
             with suppress(ChangeError):
-                apply_change(change.undo(), lock=record.lock)
+                apply_change(change.undo())
         raise Refusal(str(error)) from None
 
 

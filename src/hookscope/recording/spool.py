@@ -24,10 +24,10 @@ SPOOL_FILE, OLD_SPOOL_FILE = "events.jsonl", "events.jsonl.1"
 SPOOL_FILES = (SPOOL_FILE, OLD_SPOOL_FILE, f"{SPOOL_FILE}.lock")
 LARGEST_SPOOL = (
     64 * 1_048_576
-)  # bytes of a spool file that is read; taps begin a new one at an eighth of that
-LONGEST_LINE = 1_048_576  # bytes of a line; taps write a quarter of that at most
-BYTES_AT_ONCE = 4 * 1_048_576  # bytes that one read at the end of a spool takes
-HEAD_BYTES = 512  # bytes by which a file is known
+)  # bytes of a spool file that is read; taps begin a new file at an eighth of this
+LONGEST_LINE = 1_048_576  # bytes of a line; taps write at most a quarter of this
+BYTES_AT_ONCE = 4 * 1_048_576  # bytes of one read at the end of a spool
+HEAD_BYTES = 512  # bytes that identify a file
 RECORDED_KINDS = ("folder", "stream", "plugin", "loaded")
 EVENT_KEY = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]{1,500}")
 
@@ -38,8 +38,8 @@ RecordedKind = Literal["folder", "stream", "plugin", "loaded"]
 class RecordedEvent:
     """One line of a spool: a real event of the host, or `loaded`: the host has loaded the tap."""
 
-    id: str  # of its content, so it is the same wherever the line has moved
-    at: datetime  # when it was heard
+    id: str  # derived from its content, so it stays the same if the line moves
+    at: datetime  # when the tap received it
     kind: RecordedKind
     key: str = ""
     session: str = ""
@@ -53,7 +53,7 @@ class RecordedEvent:
     excluded_members: tuple[
         str, ...
     ] = ()  # members of context and ctx that were not recorded: the host's settings
-    cut: int = 0  # how often something was made shorter
+    cut: int = 0  # the number of shortened values
 
 
 def parse_spool_line(line: bytes) -> RecordedEvent | None:
@@ -134,13 +134,13 @@ class SpoolReader:
                 yield from self._events_in(file)
 
     def _events_in(self, file: IO[bytes]) -> Iterator[RecordedEvent]:
-        whole = True  # does the next piece begin a line
+        whole = True  # whether the next piece begins a line
         while piece := file.readline(LONGEST_LINE):
             ends = piece.endswith(b"\n")
             event = parse_spool_line(piece) if whole and ends else None
             if event is not None:
                 yield event
-            elif ends and piece.strip():  # what is being written has no end yet
+            elif ends and piece.strip():  # a line that is being written has no end yet
                 self.skipped += 1
             whole = ends
 
@@ -168,8 +168,8 @@ class SpoolNews:
     """New events since the last read."""
 
     events: list[RecordedEvent] = field(default_factory=list)
-    skipped: int = 0  # lines that were no events
-    missed: bool = False  # the spool was turned twice since: some are gone
+    skipped: int = 0  # lines that are not events
+    missed: bool = False  # the spool was rotated twice since: some events are lost
 
 
 class SpoolTail:
@@ -181,13 +181,11 @@ class SpoolTail:
     def __init__(self, folder: Path) -> None:
         """Start at the current end."""
         self.folder = folder
-        self._in_long_line = False  # of a line that is too long to be one
+        self._in_long_line = False  # inside a line that is too long to be an event
         self._old = self._head_of(
             OLD_SPOOL_FILE
-        )  # of the old file when all of it was read, or was none of ours
-        self._head = self._head_of(
-            SPOOL_FILE
-        )  # of the file that is being read; empty: nothing of it was read
+        )  # of the old file, once all of it was read or it turned out to be foreign
+        self._head = self._head_of(SPOOL_FILE)  # of the file that is being read; empty: nothing was read yet
         self._at = self._end() if self._head else 0
 
     def read_new(self) -> SpoolNews:
@@ -198,7 +196,7 @@ class SpoolTail:
         news = SpoolNews()
         if not (self._head and self._head_of(SPOOL_FILE) == self._head):
             old = self._head_of(OLD_SPOOL_FILE)
-            if old and old != self._head and old != self._old:  # one that came and was turned meanwhile
+            if old and old != self._head and old != self._old:  # a file created and rotated meanwhile
                 news.missed = bool(self._head)
                 self._begin(old)
             if old and old == self._head and self._read(OLD_SPOOL_FILE, news):
@@ -247,7 +245,7 @@ class SpoolTail:
             self._at += len(data)
             return True
         for line in data[:end].split(b"\n")[:-1]:
-            if self._in_long_line:  # its end
+            if self._in_long_line:  # the end of the long line
                 self._in_long_line = False
                 continue
             event = parse_spool_line(line) if len(line) <= LONGEST_LINE else None
@@ -277,10 +275,10 @@ def open_spool(
     return (*events, *between)[-limit:], tail
 
 
-POLL_SECONDS = 0.25  # seconds between two reads; one takes half a kilobyte where nothing came
-POLL_SECONDS_WITHOUT_SPOOL = 2.0  # the same, where there is no spool yet
-EVENTS_BEFORE = 20  # events of before that are told first
-EVENTS_AT_ONCE = 1_000  # events that are told at once; of more, the newest
+POLL_SECONDS = 0.25  # seconds between two reads; a read without news takes half a kilobyte
+POLL_SECONDS_WITHOUT_SPOOL = 2.0  # the same while there is no spool
+EVENTS_BEFORE = 20  # earlier events that are reported first
+EVENTS_AT_ONCE = 1_000  # events reported at once; only the newest if there are more
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,10 +286,9 @@ class ArrivedEvents:
     """New real events, oldest first, and which of them are not reported."""
 
     events: tuple[RecordedEvent, ...]
-    dropped: int = 0  # events before these that are not told, since too many came at once
-    skipped: int = 0  # lines that were no events
-    missed: bool = False  # some came and went between two looks
-    is_backlog: bool = False  # they came before anybody listened
+    dropped: int = 0  # earlier events that are not reported, because too many arrived at once
+    skipped: int = 0  # lines that are not events
+    missed: bool = False  # some arrived and were lost between two reads
 
 
 OnArrival = Callable[[ArrivedEvents], object]
@@ -322,9 +319,9 @@ class SpoolFollower:
     def _run(self, folder: Path, stop: threading.Event) -> None:
         try:
             before, tail = open_spool(folder, EVENTS_BEFORE)
-        except OSError:  # it may not be read; `tap status` says so
+        except OSError:  # unreadable; `tap status` reports it
             return
-        self._report(ArrivedEvents(before, is_backlog=True), stop)
+        self._report(ArrivedEvents(before), stop)
         while not stop.wait(POLL_SECONDS if os.path.isdir(folder) else POLL_SECONDS_WITHOUT_SPOOL):
             news = tail.read_new()
             events = tuple(news.events[-EVENTS_AT_ONCE:])

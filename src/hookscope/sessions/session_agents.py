@@ -1,37 +1,44 @@
-"""The agents of a session: each agent of a project with its tools and scripted model."""
+"""The agents of a session: each agent of a project with its tools, and the replies of its scripted model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import time
+from typing import Any
 
+from hookscope.app.event_templates import as_plain
 from hookscope.app.load_record import load_attempts_for
+from hookscope.app.project_config import LARGEST
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import topmost_targets, untrusted_folders
 from hookscope.app.workbench import Workbench
 from hookscope.engine.discovery import discover
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.engine.registry import LoadReport
-from hookscope.formats.script_tokens import LONGEST_SCRIPT
+from hookscope.formats.positions import FormatError
+from hookscope.formats.script_values import LONGEST_SCRIPT
 from hookscope.formats.subscriptions import agent_description
+from hookscope.formats.yaml12 import read_yaml
 from hookscope.hosts.dialects import GUIDES
 from hookscope.hosts.streams import stream_system_of
 from hookscope.hosts.streams.agent_layout import (
-    Agent,
     Discovery,
     agent_module,
     agents_of,
     discover_agent,
     single_file_subagents,
 )
-from hookscope.hosts.streams.session_messages import SessionAgent
+from hookscope.hosts.streams.session_messages import AskModel, ModelReply, SessionAgent, Thrown, ToolCall
 from hookscope.hosts.streams.session_rules import SessionRules
 from hookscope.hosts.streams.stream_policy import project_name
-from hookscope.model.failure import Refusal
+from hookscope.model.failure import Failure, Refusal
 from hookscope.model.hook import LANGUAGE_OF, Language
 from hookscope.model.host import Host
+from hookscope.model.regular_file import read_regular
 from hookscope.model.run import Code, ModuleShape
+from hookscope.model.text import error_reason
 from hookscope.model.trust import TrustTarget, folder_target, is_folder_trusted
 from hookscope.values import dataclass
 
@@ -44,7 +51,9 @@ async def session_engine(bench: Workbench) -> tuple[HookEngine, LoadReport]:
     host = bench.open()
     session_rules_of(host)
     languages, without = bench.worker_pools.languages(host, discover(host))
-    needed_languages = languages | languages_of_agents(session_agents_of(host))
+    needed_languages = languages | {
+        LANGUAGE_OF[path.suffix] for member in session_agents_of(host).values() for path in member.files
+    }
     engine = HookEngine(
         host,
         bench.worker_pools.executors(host, needed_languages),
@@ -148,7 +157,11 @@ def _agent_code(
         tools=frozenset(tools),
         subagents={
             **single_files,
-            **{child.root.name: child.scope for child in _direct_subagents(agent, found)},
+            **{
+                other.agent.root.name: other.agent.scope
+                for other in found
+                if other.agent.root.parent.parent == agent.root
+            },
         },
         delegated=bool(agent.scope),
     )
@@ -169,11 +182,6 @@ def _description(module: Path | None, host: Host) -> str:
     return agent_description(source, language) or ""
 
 
-def _direct_subagents(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:
-    """Return an agent's own subagents, without theirs."""
-    return (other.agent for other in found if other.agent.root.parent.parent == agent.root)
-
-
 def _is_trusted_folder(root: Path, host: Host) -> bool:
     return is_folder_trusted(host.machine.files.real(root), host)
 
@@ -182,12 +190,111 @@ def _real_root_to_check(root: Path, host: Host) -> Path | None:
     return None if host.trust.homes is None else host.machine.files.real(root)
 
 
-def languages_of_agents(agents: SessionAgents) -> frozenset[Language]:
-    """Return the languages of the agents' tools and models."""
-    return frozenset(LANGUAGE_OF[path.suffix] for member in agents.values() for path in member.files)
-
-
 def untrusted_agent_folders(agents: SessionAgents, host: Host) -> tuple[TrustTarget, ...]:
     """Return the agents' folders whose tools and models are not trusted."""
     refused = (member.root for member in agents.values() if member.files and not member.trusted)
     return tuple(folder_target(root, host) for root in refused)
+
+
+# Executors' type names for thrown values that are not errors.
+BARE_TYPES = frozenset(
+    {"string", "number", "boolean", "undefined", "function", "symbol", "null"}
+    | {"BigInt", "Object", "Array", "object", "Proxy"}
+)
+REPLY_SHAPE = (
+    'a reply is a string, or an object with `text`, `toolCalls` or `fail`: {"toolCalls": [{"name": "add"}]}'
+)
+
+ReplyScript = Sequence[Any]  # indexed by the number of tool results so far; the last repeats
+
+
+def thrown_from_failure(failure: Failure) -> Thrown:
+    """Return a failure as a session sees it: its message, and its type if the thrown value is an error."""
+    return Thrown(failure.own_text, "" if failure.type in BARE_TYPES else failure.type)
+
+
+def scripted_reply(script: ReplyScript, request: AskModel) -> ModelReply:
+    """Return the script's reply at this point of the conversation (the cases' README).
+
+    Raises ValueError.
+    """
+    results = sum(entry.call is not None for entry in request.history)
+    return parse_reply(script[min(results, len(script) - 1)], request)
+
+
+def parse_reply(value: Any, request: AskModel) -> ModelReply:
+    """Return the reply that a script or model function gave. Raises ValueError for anything else.
+
+    Calls without an `id` get one in the format of the host's own mock model.
+    """
+    if isinstance(value, str):
+        return ModelReply(value)
+    if not isinstance(value, Mapping):
+        raise ValueError(REPLY_SHAPE)
+    if "fail" in value:
+        return ModelReply(failure=Thrown(str(value["fail"])))
+    text, calls = value.get("text", ""), value.get("toolCalls") or ()
+    if not isinstance(text, str) or not isinstance(calls, list | tuple) or not ("text" in value or calls):
+        raise ValueError(REPLY_SHAPE)
+    return ModelReply(
+        text, tuple(_parse_tool_call(call, number, request) for number, call in enumerate(calls, start=1))
+    )
+
+
+def _parse_tool_call(value: Any, number: int, request: AskModel) -> ToolCall:
+    name = value.get("name") if isinstance(value, Mapping) else None
+    if not isinstance(name, str):
+        raise ValueError(f"tool call {number} has no name; {REPLY_SHAPE}")
+    messages = sum(entry.role in ("user", "note") for entry in request.history)
+    results = sum(entry.call is not None for entry in request.history)
+    own_id = value.get("id")
+    return ToolCall(
+        own_id if isinstance(own_id, str) else f"mock-tool-call-{messages}-{results}-{number}",
+        name,
+        value.get("input"),
+    )
+
+
+def tool_input_of(call: ToolCall) -> Any:
+    """Return the tool's input, `{}` if there is none."""
+    return {} if call.input is None else call.input
+
+
+def has_input_schema(member: AgentCode, call: ToolCall) -> bool:
+    """Return whether the tool may have an input schema. Python tools have none."""
+    return call.name in member.tools and member.tools[call.name].suffix != ".py"
+
+
+def checked_call(call: ToolCall, check_result: Any) -> ToolCall:
+    """Return the call with its input as the tool's schema reads it, or with a refusal reason.
+
+    `check_result` is the result of agents.mjs; without one, calling the tool reports what is wrong.
+    """
+    if not isinstance(check_result, Mapping):
+        return call
+    if "issues" in check_result:
+        return replace(call, refusal=f"its input does not fit its schema: {check_result['issues']}")
+    return replace(call, input=as_plain(check_result["value"])) if "value" in check_result else call
+
+
+def read_script(file: Path) -> ReplyScript:
+    """Return the replies in a YAML or JSON file. Raises Refusal if it has none."""
+    try:
+        replies = read_yaml(read_regular(file, LARGEST))
+    except OSError as error:
+        raise Refusal(
+            f"Cannot read the script {file}: {error_reason(error)}.", "Name another file.", code=2
+        ) from None
+    except (FormatError, UnicodeDecodeError) as error:
+        raise Refusal(f"{file} is not YAML: {error}.", "No session was simulated.", code=2) from None
+    if not isinstance(replies, list) or not replies:
+        raise Refusal(
+            f"{file} is not a list of replies.", f"{REPLY_SHAPE[0].upper()}{REPLY_SHAPE[1:]}.", code=2
+        )
+    for number, reply in enumerate(replies, start=1):
+        try:
+            parse_reply(reply, AskModel((), 0))
+        except ValueError as error:
+            problem = f"Reply {number} of the script {file} is invalid: {error}."
+            raise Refusal(problem, "No session was simulated.", code=2) from None
+    return replies

@@ -1,9 +1,13 @@
-"""Run a session: fire its events, call its tools and model in workers, run its subagents."""
+"""Run a simulated session: messages in; every event with its hooks' results out.
+
+Its tools and model are called in workers. Needs a running event loop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+import asyncio
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,18 +56,22 @@ from hookscope.model.run import (
     Run,
     Step,
 )
-from hookscope.runtime.async_helpers import start_run_clock
+from hookscope.runtime.async_helpers import Broadcast, start_run_clock, wait_until_done
 from hookscope.runtime.firing import Firing
-from hookscope.sessions.scripted_replies import (
+from hookscope.sessions.session_agents import (
+    AgentCode,
     ReplyScript,
+    SessionAgents,
     checked_call,
     has_input_schema,
     parse_reply,
     scripted_reply,
+    session_agents_of,
+    session_rules_of,
     thrown_from_failure,
     tool_input_of,
 )
-from hookscope.sessions.session_agents import AgentCode, SessionAgents, session_agents_of, session_rules_of
+from hookscope.values import dataclass
 
 NOT_TRUSTED = "NotTrusted"  # the failure type of an untrusted tool or model
 
@@ -113,7 +121,7 @@ class ProjectCode:
             return Failure(NOT_TRUSTED, text, phase="load")
         executor = self._engine.executors.code.get(code.language)
         if executor is None:
-            return Failure("NoLane", f"{path.name} did not run: nothing here runs {code.language}")
+            return Failure("NoLane", f"{path.name} did not run: {code.language} does not run here")
         target = await executor.load(code)
         return Failure("NoTool", f"{path.name} is not a {shape}") if isinstance(target, Module) else target
 
@@ -186,27 +194,25 @@ class WithoutFollowUps:
         )
 
 
-@dataclass
 class SessionRunner:
     """Runs the sessions of one simulation: the side effects that the session machine requests."""
 
-    engine: HookEngine
-    request: SessionRequest
-    on_event: Callable[[SessionEvent], None]
-    code_calls: list[CodeCall] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    firing: Firing | None = None  # the event in progress
-    session: SessionState | None = None  # the root agent's current state
-    published: int = 0
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self, engine: HookEngine, request: SessionRequest, on_event: Callable[[SessionEvent], None]
+    ) -> None:
         """Raises Refusal if the host has no sessions; OSError if an agent cannot be read."""
-        self.rules = session_rules_of(self.engine.host)
-        self.agents: SessionAgents = session_agents_of(self.engine.host)
-        self._context = stream_system_of(self.engine.host.dialect).context_rule
+        self.engine, self.request, self.on_event = engine, request, on_event
+        self.code_calls: list[CodeCall] = []
+        self.notes: list[str] = []
+        self.firing: Firing | None = None  # the event in progress
+        self.session: SessionState | None = None  # the root agent's current state
+        self.published = 0
+        self.rules = session_rules_of(engine.host)
+        self.agents: SessionAgents = session_agents_of(engine.host)
+        self._context = stream_system_of(engine.host.dialect).context_rule
         self._positions: dict[str, int] = {}
         self._parents: dict[str, dict[str, Any]] = {}
-        self._project_code = ProjectCode(self.engine)
+        self._project_code = ProjectCode(engine)
         self._note_build_problem()
 
     def _note_build_problem(self) -> None:
@@ -373,3 +379,99 @@ def _hook_failure_in(run: Run) -> Thrown | None:
     """Return the error that a hook threw; those of channels and resolvers are ignored (eve 20)."""
     failures = (result.error for result in run.results if role_of(result.call) not in ROLES)
     return next((thrown_from_failure(failure) for failure in failures if failure is not None), None)
+
+
+SimulationEnd = Literal["waiting", "ended", "cancelled", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationResult:
+    """The result of a simulation. `events` are its events in order of publication."""
+
+    end: SimulationEnd  # how the root agent's session ended
+    session: str  # the id of its last session
+    throw_effect: str  # the effect of a throwing hook, as a sentence
+    events: tuple[SessionEvent, ...] = ()
+    code_calls: tuple[CodeCall, ...] = ()
+    failure: str | None = None  # of the last turn, or of the session
+    notes: tuple[str, ...] = ()
+
+    def stream(self, session: str = "") -> tuple[SessionEvent, ...]:
+        """Return the events of one session; by default the root agent's."""
+        return tuple(event for event in self.events if event.session == (session or self.session))
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """All sessions, in order of their first event."""
+        return tuple(dict.fromkeys(event.session for event in self.events))
+
+    @property
+    def untrusted(self) -> bool:
+        """Whether a tool or model was refused because its agent's folder is not trusted."""
+        return any(use.failure is not None and use.failure.name == NOT_TRUSTED for use in self.code_calls)
+
+    @property
+    def failed(self) -> tuple[tuple[SessionEvent, Result], ...]:
+        """Every handler that failed, with its event."""
+        return tuple((event, result) for event in self.events for result in event.run.failed)
+
+
+class Simulation:
+    """A running simulation: iterate it for events, await it for the SimulationResult, or cancel it.
+
+    Create it inside a running loop; it starts at once. Cancelling an awaiter cancels it, and the
+    awaiter returns when all of it has ended. The engine keeps its executors.
+    """
+
+    def __init__(self, engine: HookEngine, request: SessionRequest) -> None:
+        """`engine` has its hooks registered.
+
+        Raises Refusal if its host has no sessions; OSError.
+        """
+        self._events: Broadcast[SessionEvent] = Broadcast()
+        self._runner = SessionRunner(engine, request, self._events.publish)
+        self._task = asyncio.get_running_loop().create_task(self._play())
+        self._task.add_done_callback(lambda _: self._events.close())
+
+    def cancel(self) -> None:
+        """Stop the running handler and the simulation. The events so far are still the result."""
+        if self._runner.firing is not None:
+            self._runner.firing.cancel()
+        else:
+            self._task.cancel()
+
+    def __await__(self) -> Generator[object, None, SimulationResult]:
+        return self._awaited().__await__()
+
+    async def _awaited(self) -> SimulationResult:
+        await wait_until_done(self._task, self.cancel)
+        if self._task.cancelled():  # before its first step
+            return self._result("cancelled", None)
+        return self._task.result()
+
+    def __aiter__(self) -> AsyncIterator[SessionEvent]:
+        """Iterate all events from the beginning. Leaving the loop cancels nothing."""
+        return aiter(self._events)
+
+    async def _play(self) -> SimulationResult:
+        try:
+            command = await self._runner.play()
+        except asyncio.CancelledError:
+            return self._result("cancelled", None)
+        except SimulationStopped as why:
+            self._runner.notes += why.args
+            return self._result("stopped" if why.args else "cancelled", None)
+        assert isinstance(command, WaitingForUser | SessionFinished)
+        return self._result("ended" if isinstance(command, SessionFinished) else "waiting", command.failure)
+
+    def _result(self, end: SimulationEnd, failure: str | None) -> SimulationResult:
+        runner = self._runner
+        return SimulationResult(
+            end,
+            runner.session.id if runner.session is not None else "",
+            runner.rules.summary,
+            tuple(self._events.items),
+            tuple(runner.code_calls),
+            failure,
+            tuple(runner.notes),
+        )

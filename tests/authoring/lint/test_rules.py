@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from hookscope.authoring.lint.linting import RuleDocumentation, rule_documentation
 from hookscope.authoring.lint.model import LintFinding, Rule, Severity
-from hookscope.authoring.lint.rule_documentation import RuleDocumentation, rule_documentation
 from hookscope.authoring.lint.rules import RULES
 from hookscope.storage.edits.change import change_of
 
@@ -23,7 +23,7 @@ def test_a_rule_finds_what_its_documentation_shows(
     assert shown.title.endswith(".")
     assert shown.why.endswith(".")
 
-    folder = write_hook(shown.bad.files, f"bad/{shown.folder}")
+    folder = write_hook(shown.bad, f"bad/{shown.folder}")
     linted = lint_under(folder, dialect=dialect)
     assert {finding.rule for finding in linted.report.findings} == {rule.id}
     assert not linted.report.not_run
@@ -32,7 +32,7 @@ def test_a_rule_finds_what_its_documentation_shows(
         assert rule.id in finding.docs
         assert_can_be_fixed(finding, folder)
 
-    linted = lint_under(write_hook(shown.good.files, f"good/{shown.folder}"), dialect=dialect)
+    linted = lint_under(write_hook(shown.good, f"good/{shown.folder}"), dialect=dialect)
     assert not linted.report.findings
     assert len(linted.report.subjects) == 1
 
@@ -62,13 +62,13 @@ def assert_can_be_fixed(finding: LintFinding, folder: Path) -> None:
 
 def with_ignored(rule: Rule, shown: RuleDocumentation) -> dict[str, str] | None:
     """The files of the bad example with the rule switched off; None where their header cannot say so."""
-    manifest = shown.bad.files.get("HOOK.md", "")
+    manifest = shown.bad.get("HOOK.md", "")
     if "metadata: {" not in manifest or rule.id in ("header-broken", "ignore-unknown"):
         return None
     switched_off = f"metadata: {{hookscope: {{lint: {{ignore: [{rule.id}]}}}}, "
     if shown.host:
         switched_off = f'metadata: {{"hookscope": {{"lint": {{"ignore": ["{rule.id}"]}}}}, '
-    return {**shown.bad.files, "HOOK.md": manifest.replace("metadata: {", switched_off, 1)}
+    return {**shown.bad, "HOOK.md": manifest.replace("metadata: {", switched_off, 1)}
 
 
 HEADER = '---\nname: tidy\nmetadata: {{openclaw: {{events: ["{event}"]{more}}}}}\n---\n'
@@ -129,8 +129,8 @@ def test_an_unused_ignore_comment_is_reported(lint_under: Lint, write_hook: Writ
         ("tool:pre-execute", "Only a plugin receives it, as `before_tool_call` or `after_tool_call`."),
         ("tool:post", "Only a plugin receives it, as `after_tool_call`."),
         ("llm", "Only a plugin receives it, as `llm_input` or `llm_output`."),
-        ("telegram", "What comes nearest is `message:received`."),
-        ("user:prompt", "What comes nearest is `message:received`."),
+        ("telegram", "The closest match is `message:received`."),
+        ("user:prompt", "The closest match is `message:received`."),
         ("agent:error", "Only a plugin receives it, as `agent_end`."),
         ("*", "`hookscope events` lists the events."),
         ("moon:rise", "`hookscope events` lists the events."),

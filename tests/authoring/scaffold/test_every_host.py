@@ -11,7 +11,7 @@ from tests.authoring.scaffold.conftest import Bench, missed, new, tree
 
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.lint.linting import lint_hooks
-from hookscope.authoring.scaffold.events import GUARDED_EVENTS
+from hookscope.authoring.scaffold.handler_code import GUARDED_EVENTS
 from hookscope.authoring.scaffold.request import KIND_OF_SYSTEM, LANGUAGES, ScaffoldKind, ScaffoldRequest
 from hookscope.authoring.scaffold.scaffold_writer import plan_new
 from hookscope.authoring.testing.saved_events import read_saved_event

@@ -8,8 +8,7 @@ from tests.conftest import MakeHook
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.authoring.testing.acceptance import accept
-from hookscope.authoring.testing.masked_expectations import expectation_masking_of
+from hookscope.authoring.testing.acceptance import accept, expectation_masking_of
 from hookscope.authoring.testing.sequences import run_test_file
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.formats.yaml12 import read_yaml

@@ -32,7 +32,7 @@ from hookscope.model.machine import file_stamp, modified_at
 from hookscope.model.text import ago, duration, one_line
 from hookscope.model.uncalled_hooks import event_kind_of_key, event_kinds, may_be_called
 from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, EventCount, SpoolReader, count_events
-from hookscope.recording.tap_files import spool_path
+from hookscope.recording.taps import spool_path
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.reader import StoredRun
 from hookscope.storage.journal.run_filter import RunFilter
@@ -40,7 +40,6 @@ from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
-
 
 LinkName = Literal["loads", "export", "registered", "arrived", "ran", "delivered"]
 LINK_TITLES: Mapping[LinkName, str] = {
@@ -135,7 +134,7 @@ MOST_KEYS = 12  # events of a hook whose last run is looked up
 
 
 def event_link(
-    view: Snapshot, row: HookStatus, journal: Journal, now: datetime, event: str | None = None
+    view: Snapshot, row: HookStatus, journal: Journal, now: datetime, event: str | None
 ) -> ActivationLink:
     """Return the link for the last event that the hook subscribes to, from the journal and from taps.
 
@@ -189,7 +188,7 @@ def _is_subscribed(key: str, keys: tuple[str, ...]) -> bool:
     return key in keys or ALL_EVENTS in keys or key.partition(":")[0] in keys
 
 
-def _subscribed_keys(view: Snapshot, row: HookStatus, event: str | None = None) -> Iterator[str]:
+def _subscribed_keys(view: Snapshot, row: HookStatus, event: str | None) -> Iterator[str]:
     """Yield the hook's events in the host's spelling, and each documented event of a whole type.
 
     `event`: as if the hook subscribed to this event only.
@@ -406,7 +405,7 @@ def _registered_link(view: Snapshot, row: HookStatus, loaded: LoadState) -> Acti
     return ActivationLink("registered", False, f"it is {row.state}" if stopped else "it registers nothing")
 
 
-async def load_report(bench: Workbench, *, only: str | None = None) -> LoadReport:
+async def load_report(bench: Workbench, *, only: str | None) -> LoadReport:
     """Import all trusted handlers in a worker, and report what the host's loader would report.
 
     `only`: the hooks with this name. The result is recorded in the journal if it can be written.

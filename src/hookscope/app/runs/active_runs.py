@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from hookscope.storage.journal.redaction import Redaction
     from hookscope.storage.state_files import Retention
 
+SHOWN_RUNS = 20  # of the last runs
+
 
 class RunRecord:
     """Opens the journal for its workbench. Reading and writing it blocks and raises OSError."""
@@ -49,20 +51,20 @@ class RunRecord:
         self._journal.mask_also(hidden.secrets, hidden.keys)
         return self._journal
 
-    def runs(self, view: Snapshot, limit: int = 20) -> tuple[PastRun, ...]:
+    def runs(self, view: Snapshot, limit: int = SHOWN_RUNS) -> tuple[PastRun, ...]:
         """Return the last runs of this workspace, oldest first."""
         from hookscope.app.runs.past_runs import past_run
 
         stored = reversed(self.journal(view.host).recent(limit))
         return tuple(past for one in stored if (past := past_run(one, view.host)) is not None)
 
-    def hidden_run_dialects(self, view: Snapshot, limit: int = 20) -> tuple[str, ...]:
-        """Return the dialects of the runs that `runs` skips, one name per run: the dialect in force has no
+    def hidden_run_dialects(self, view: Snapshot) -> tuple[str, ...]:
+        """Return the dialects of the runs that `runs` skips, one name per run: the current dialect has no
         events of their kind.
         """
         from hookscope.storage.journal.records import run_of
 
-        recent = (one for one in self.journal(view.host).recent(limit) if one.outcome != "running")
+        recent = (one for one in self.journal(view.host).recent(SHOWN_RUNS) if one.outcome != "running")
         kinds = ((one.dialect, run_of(one.document).event.kind) for one in recent)
         return tuple(dialect for dialect, kind in kinds if kind not in view.host.dialect.kinds)
 
@@ -158,7 +160,7 @@ class ActiveRuns:
         stepper: Stepper | None,
     ) -> Firing:
         """Start a plan. Events that it causes go to the same target: one hook, or all hooks except taps."""
-        from hookscope.recording.installed_taps import without_taps
+        from hookscope.recording.taps import without_taps
 
         def follow(caused: Event) -> Plan:
             then = engine.plan(caused, only=plan.only)
@@ -210,7 +212,7 @@ MOST_REPETITIONS = 1_000  # fires
 
 
 async def repeated_firings(
-    bench: Workbench, view: Snapshot, plan: Plan, times: int, *, sandbox: bool = False
+    bench: Workbench, view: Snapshot, plan: Plan, times: int, *, sandbox: bool
 ) -> AsyncGenerator[Firing]:
     """Fire the plan several times in sequence; `summarize_repetition` reports what the runs repeated.
 

@@ -107,7 +107,7 @@ def workspace_key(host: Host) -> str:
 
 
 def past_run(stored: StoredRun, host: Host) -> PastRun | None:
-    """Return a finished run; None if it still runs, or the dialect in force has no events of its kind."""
+    """Return a finished run; None if it still runs, or the current dialect has no events of its kind."""
     if stored.outcome == "running":
         return None
     run = run_of(stored.document)
@@ -122,7 +122,7 @@ def past_run(stored: StoredRun, host: Host) -> PastRun | None:
 
 
 def run_and_plan(stored: StoredRun, host: Host) -> tuple[Run | None, Plan | None]:
-    """Return a run's result, None if it has not ended, and its plan, None without such an event."""
+    """Return a run's result and plan. No result: it has not ended. No plan: the host has no such events."""
     past = past_run(stored, host)
     if past is not None:
         return past.run, past.plan
@@ -229,6 +229,6 @@ class RunFile:
             ) from None
 
     def settings(self, runs: Sequence[StoredRun]) -> dict[str, Any]:
-        """Return the settings in force in these runs, as far as the lines read so far contain them."""
+        """Return the settings of these runs, as far as the lines read so far contain them."""
         known = self._reader.settings
         return {run.settings: known[run.settings] for run in runs if run.settings in known}

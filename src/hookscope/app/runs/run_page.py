@@ -14,7 +14,6 @@ from hookscope.model.text import duration, printable
 if TYPE_CHECKING:
     from hookscope.storage.journal.reader import StoredRun
 
-
 COMPARED_LINE_LIMIT = 3_000  # lines of a value to compare
 
 
@@ -156,7 +155,6 @@ details > summary { cursor: pointer; color: var(--faint); }
 @media (max-width: 45rem) { .pair { grid-template-columns: 1fr; } td.time { display: none; } }
 @media print { pre { max-height: none; } article { break-inside: avoid; } }
 """
-
 
 Document = Mapping[str, Any]
 
@@ -310,7 +308,9 @@ def run_html(run: StoredRun, settings: Mapping[str, Any] | None) -> str:
         + section_html("Not run", _not_run_section(document["not_run"]))
         + section_html("Event", _event_section(document["event"]))
         + section_html("Context", before_and_after(document["event"]["context"], document["context"]))
-        + section_html("Log", _log_section(document["log"]))
+        + section_html(
+            "Log", fact_table((line["level"], escape_text(line["text"])) for line in document["log"])
+        )
         + section_html("Caused events", *map(_caused_event_section, document["caused"]))
         + section_html("Files, in copies that were discarded", _file_section(document["guarded"]))
         + section_html("The host's settings", _settings_section(settings))
@@ -408,10 +408,6 @@ def _event_section(event: Document) -> str:
     )
 
 
-def _log_section(lines: Sequence[Document]) -> str:
-    return fact_table((line["level"], escape_text(line["text"])) for line in lines)
-
-
 def _caused_event_section(document: Document) -> str:
     """Return an event that a handler caused, with the events it caused itself."""
     event = document["event"]
@@ -445,9 +441,7 @@ def _file_section(sandbox: Document | None) -> str:
 def _settings_section(settings: Mapping[str, Any] | None) -> str:
     if settings is None:
         return ""
-    return collapsible(
-        f"as they were in force, from {settings['file']}", text_block(json_block(settings["value"]))
-    )
+    return collapsible(f"as of this run, from {settings['file']}", text_block(json_block(settings["value"])))
 
 
 __all__ = ["run_html"]

@@ -38,7 +38,6 @@ class RunWorkers:
         return executor
 
     def process_executors(self) -> tuple[ProcessExecutor, ...]:
-        """Return the process executors."""
         return tuple(self._process_executors.values())
 
     async def with_sandbox_result(self, run: Run) -> Run:

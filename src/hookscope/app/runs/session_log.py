@@ -13,7 +13,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.run import Event, Result, Run
 from hookscope.model.text import one_line
 from hookscope.recording.spool import RecordedEvent, newest_events
-from hookscope.recording.tap_files import spool_path
+from hookscope.recording.taps import spool_path
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class SessionTurn:
 
     @property
     def kind(self) -> TurnKind:
-        """Which part of a conversation it is, by the words of its key."""
+        """The kind of turn, from the words of the event's key."""
         return turn_kind(self.key)
 
 
@@ -79,7 +79,7 @@ class SessionLog:
 
 
 def turn_kind(key: str) -> TurnKind:
-    """Return which part of a conversation an event is, by the words of its key."""
+    """Return the kind of turn of an event, from the words of its key."""
     words = key.replace(".", " ").replace(":", " ").replace("_", " ").lower().split()
     if "tool" in words or "actions" in words or "action" in words:
         return "tool"
@@ -129,7 +129,7 @@ def _short(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def session_log(bench: Workbench, view: Snapshot, session: str = "") -> SessionLog:
+def session_log(bench: Workbench, view: Snapshot, session: str) -> SessionLog:
     """Return a session of this workspace; without a name, the last used one. Runs nothing.
 
     Raises Refusal if there is none; OSError.
@@ -160,7 +160,10 @@ def _turns(
     bench: Workbench, view: Snapshot, runs: Iterable[PastRun], recorded: Iterable[RecordedEvent]
 ) -> tuple[SessionTurn, ...]:
     """Return the events in time. A replay is shown at its real event: the last one, if there are several."""
-    real = {event.id: _real_turn(event) for event in recorded}
+    real = {
+        event.id: SessionTurn(event.at, event.key, event_summary(event.context or event.ctx), real=event.id)
+        for event in recorded
+    }
     fired = []
     for past in sorted(runs, key=lambda past: past.id):
         event = past.plan.event
@@ -179,10 +182,6 @@ def _turns(
 
 def _in_utc(at: datetime) -> datetime:
     return at if at.tzinfo is not None else at.astimezone(UTC)
-
-
-def _real_turn(event: RecordedEvent) -> SessionTurn:
-    return SessionTurn(event.at, event.key, event_summary(event.context or event.ctx), real=event.id)
 
 
 def _would_run(
@@ -206,6 +205,6 @@ def planned_hooks(bench: Workbench, view: Snapshot, recorded: RecordedEvent) -> 
     event = Event(kind, action, recorded.session, recorded.context, kind=recorded.kind, ctx=recorded.ctx)
     try:
         plan = bench.plan(view, event)
-    except Refusal:  # the dialect in force has no such events
+    except Refusal:  # the current dialect has no such events
         return ()
     return tuple(dict.fromkeys(call.name for call in plan.calls))

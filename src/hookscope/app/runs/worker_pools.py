@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # a scan runs nothing
     from hookscope.runtime.debugger import Debugger
     from hookscope.runtime.executors import Executors, Node, NoNode
     from hookscope.runtime.process_executor import ProcessExecutor, SandboxAccess, WorkerFacts
-    from hookscope.storage.known_programs import KnownPrograms
 
     class _ExecutorOptions(TypedDict):
         """The arguments shared by the executors of all languages."""
@@ -49,7 +48,6 @@ NODE_VARIABLES: frozenset[Language] = frozenset({"typescript", "javascript"})
 
 
 def handler_environment(host: Host) -> dict[str, str]:
-    """Return the environment of handlers."""
     env = without_foreign_loaders(host.env)
     return {**env, HOST_STATE: str(host.state), HOST_DIALECT: host.dialect.name}
 
@@ -88,7 +86,6 @@ class WorkerPools:
         self._nodes: dict[
             tuple[str | None, bool], Node | NoNode
         ] = {}  # by program, and whether the project names it
-        self._programs: KnownPrograms | None = None  # cached Node versions of programs
         self._processes: dict[str, ProcessExecutor] = {}  # by language of the worker: python, node
         self._other_environments: dict[
             _Env, dict[str, ProcessExecutor]
@@ -139,9 +136,10 @@ class WorkerPools:
         on_path = find_program("node", workspace) if named is None else None
         key = (named.path, True) if named is not None else (on_path, False)
         if key not in self._nodes:
-            self._programs = self._programs or KnownPrograms(state_folder() / FILE)
-            find_version = partial(self._programs.report_of, workspace=workspace)
+            programs = KnownPrograms(state_folder() / FILE)
+            find_version = partial(programs.report_of, workspace=workspace)
             self._nodes[key] = find_node(on_path, named.path if named is not None else None, find_version)
+            programs.save()
         return self._nodes[key]
 
     def has_loaded(self, code: Code) -> bool:
@@ -279,5 +277,3 @@ class WorkerPools:
         executors, self._processes = tuple(self._processes.values()), {}
         for executor in executors:
             await executor.close()
-        if executors and self._programs is not None:  # a scan stores nothing
-            self._programs.save()

@@ -8,18 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.app.whatif.source_lookup import (
-    JOB_FOLDERS,
-    SOURCE_FORMS,
-    EnvironmentSource,
-    environment_home,
-    job_at,
-    job_named,
-    process_named,
-    process_numbered,
-    read_small,
-)
-from hookscope.app.whatif.systemd import SERVICE, SYSTEM_UNITS, unit_at, unit_named, user_units
 from hookscope.formats.environment_files import read_environment
 from hookscope.host_options import CLEAN_ENV, HOST_FIELDS, MACHINE_FIELDS, PLATFORMS
 from hookscope.hosts.dialects import DIALECTS
@@ -30,6 +18,7 @@ from hookscope.model.machine import Machine, real_machine
 
 if TYPE_CHECKING:
     from hookscope.app.options import Options
+    from hookscope.app.whatif.source_lookup import EnvironmentSource
 
 
 def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
@@ -44,6 +33,9 @@ def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
 
 def source_suggestions() -> tuple[str, ...]:
     """Return the units and jobs that users created, and the name of the bare environment. Reads folders."""
+    from hookscope.app.whatif.source_lookup import JOB_FOLDERS  # here and below: most scans have no what-if
+    from hookscope.app.whatif.systemd import SERVICE, SYSTEM_UNITS, user_units
+
     machine = real_machine()
     units = (user_units(machine.env, machine.home)[0], SYSTEM_UNITS[0])
     found = [f"unit:{path.stem}" for folder in units for path in _names_in(Path(folder), SERVICE)]
@@ -62,44 +54,44 @@ def _names_in(folder: Path, ending: str) -> Iterator[Path]:
         return
 
 
-SourceReader = Callable[[str, Machine], EnvironmentSource]
-SOURCE_READERS: Mapping[str, SourceReader] = {
-    "unit": unit_named,
-    "launchd": job_named,
-    "pid": lambda number, _: process_numbered(number),
-    "process": lambda name, _: process_named(name),
-}
-SOURCE_WORDS = {"launchd": "job", "pid": "process"}
+SOURCE_WORDS = {"unit": "unit", "launchd": "job", "pid": "process", "process": "process"}
 
 
 def environment_source(text: str, machine: Machine) -> EnvironmentSource:
     """Return the environment that `text` names, on the real machine. Reads files, or asks the kernel for a
     process's environment. Raises Refusal.
     """
+    from hookscope.app.whatif import source_lookup, systemd
+
+    readers: Mapping[str, Callable[[str, Machine], EnvironmentSource]] = {
+        "unit": systemd.unit_named,
+        "launchd": source_lookup.job_named,
+        "pid": lambda number, _: source_lookup.process_numbered(number),
+        "process": lambda name, _: source_lookup.process_named(name),
+    }
     kind, sign, rest = text.partition(":")
-    if sign and kind in SOURCE_READERS:
+    if sign and kind in readers:
         if not rest.strip() or "\0" in rest:
-            raise Refusal(f"{text!r} has no name after the colon.", f"Use {SOURCE_FORMS}.", code=2)
-        return SOURCE_READERS[kind](rest.strip(), machine)
+            next_step = f"Use {source_lookup.SOURCE_FORMS}."
+            raise Refusal(f"{text!r} has no name after the colon.", next_step, code=2)
+        return readers[kind](rest.strip(), machine)
     path = machine.absolute(text)
     if path.suffix == ".service" and os.path.isfile(path):
-        return unit_at(path, machine)
+        return systemd.unit_at(path, machine)
     if path.suffix == ".plist" and os.path.isfile(path):
-        return job_at(path, machine)
+        return source_lookup.job_at(path, machine)
     return _file(path, text, machine)
 
 
 def source_words(text: str) -> str:
     """Return the named source for a sentence: `unit gateway`, `file ~/service.env`."""
     kind, sign, rest = text.partition(":")
-    return (
-        f"{SOURCE_WORDS.get(kind, kind)} {rest.strip()}"
-        if sign and kind in SOURCE_READERS
-        else f"file {text}"
-    )
+    return f"{SOURCE_WORDS[kind]} {rest.strip()}" if sign and kind in SOURCE_WORDS else f"file {text}"
 
 
 def _file(path: Path, text: str, machine: Machine) -> EnvironmentSource:
+    from hookscope.app.whatif.source_lookup import EnvironmentSource, environment_home, read_small
+
     variables = read_environment(read_small(path))
     if not variables:
         next_step = "It needs lines NAME=value, or the output of `env -0`."

@@ -175,9 +175,9 @@ def _by_ps(pid: int) -> dict[str, str]:
 
 
 def variables_of_ps(output: str) -> dict[str, str]:
-    """Return the environment in the output of `ps eww`: command and variables, separated by blanks.
+    """Return the environment in the output of `ps eww`: command and variables, separated by spaces.
 
-    A value with a blank continues up to the next word that looks like a variable.
+    A value with a space continues up to the next word that looks like a variable.
     """
     found: dict[str, str] = {}
     last = ""

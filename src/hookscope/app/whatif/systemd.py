@@ -328,7 +328,7 @@ def _read_unit(
 
 
 def drop_ins(unit_name: str, folders: Sequence[str]) -> list[Path]:
-    """Return the `NAME.service.d/*.conf` files by name; for equal names the first folder wins."""
+    """Return the `NAME.service.d/*.conf` files by name; for a repeated name the first folder wins."""
     found: dict[str, Path] = {}
     for owner in _drop_in_owners(unit_name):
         for folder in folders:

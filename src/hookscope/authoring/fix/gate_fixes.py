@@ -238,7 +238,6 @@ GATE_RECIPES: Mapping[FixKind, Recipe] = {
     FixKind.LOAD_BEFORE: fix_not_reached,
 }
 
-
 _ENTRY = re.compile(r"listed in (.+)\[(\d+)\]")
 
 

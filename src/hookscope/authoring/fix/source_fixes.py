@@ -7,10 +7,9 @@ from functools import partial
 
 from hookscope.authoring.fix.model import Fix, FixValues
 from hookscope.authoring.fix.simulation import SimulatedHost
-from hookscope.authoring.lint.linting import host_facts, lint_one
+from hookscope.authoring.lint.linting import host_facts, lint_one, run_rules
 from hookscope.authoring.lint.model import LintFinding
 from hookscope.authoring.lint.rule_helpers import dead_events
-from hookscope.authoring.lint.rule_runner import run_rules
 from hookscope.authoring.lint.subject_reader import read_subject, with_handler_facts
 from hookscope.hosts.source.script_parsing import read_scripts
 from hookscope.hosts.streams.agent_layout import FIRST_INSTRUCTIONS

@@ -1,41 +1,190 @@
-"""Lints the hooks of a host, or of any folder under a host's rules."""
+"""Lints the hooks of a host, or of any folder under a host's rules: runs the rules, and reports."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import cleandoc
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from textwrap import dedent
+from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.app.snapshot import Snapshot
-from hookscope.authoring.lint.model import HostFacts, LintFinding, LintSubject, Rule, Severity
-from hookscope.authoring.lint.rule_documentation import RuleDocumentation, rule_documentation
-from hookscope.authoring.lint.rule_runner import LintReport, run_rules
+from hookscope.authoring.lint.header import ignored_in_header, ignored_in_source
+from hookscope.authoring.lint.model import (
+    HostFacts,
+    LintFinding,
+    LintSubject,
+    NotLinted,
+    Rule,
+    RuleMessage,
+    Severity,
+)
 from hookscope.authoring.lint.rules import RULES
 from hookscope.authoring.lint.subject_reader import read_pack, read_subject, read_subjects, with_handler_facts
 from hookscope.engine.discovery import discover, discover_system
-from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.dialects import DEFAULT, DIALECTS
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.hosts.folders.search_paths import WORKSPACE, hooks_folder
 from hookscope.hosts.settings.host_opener import open_host
-from hookscope.hosts.source.facts import handler_uses
 from hookscope.hosts.source.script_parsing import read_scripts
 from hookscope.hosts.streams.agent_layout import ROOT, SUBAGENTS
 from hookscope.installation import shipped_hooks
 from hookscope.model.failure import Refusal
+from hookscope.model.hook import LANGUAGE_OF, FilePosition
 from hookscope.model.hook_status import HookStatus, Inventory
 from hookscope.model.host import Dialect, Host
 from hookscope.model.machine import RealFiles, TrackedFiles
 from hookscope.model.run import Result, Run
-from hookscope.model.text import closest_match, one_line
+from hookscope.model.text import closest_match, did_you_mean, one_line
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
+
+SECTION = re.compile(r"^(Bad|Good|Host|Folder):[ \t]*(.*)$", re.MULTILINE)
+
+USUAL_MANIFEST = "HOOK.md as usual"  # in an example: a correct HOOK.md of the default dialect
+RuleExample: TypeAlias = Mapping[str, str]  # the files of an example hook's folder: name → text
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDocumentation:
+    """The parts of a rule's documentation."""
+
+    title: str
+    why: str
+    bad: RuleExample
+    good: RuleExample
+    host: str = ""  # the dialect of the example, if not the default one
+    folder: str = "tidy"  # the name of the example's folder
+
+
+def rule_documentation(text: str) -> RuleDocumentation:
+    """Parse a rule's documentation. Raises ValueError if the rule's author left out an example."""
+    text = cleandoc(text)
+    marks = list(SECTION.finditer(text))
+    parts: dict[str, str] = {}
+    for mark, after in zip(marks, [*marks[1:], None], strict=True):
+        parts[mark[1]] = mark[2] + text[mark.end() : after.start() if after else len(text)]
+    if not {"Bad", "Good"} <= parts.keys():
+        raise ValueError("a rule's documentation needs an example under `Bad:` and one under `Good:`")
+    title, _, why = text[: marks[0].start()].strip().partition("\n\n")
+    return RuleDocumentation(
+        " ".join(title.split()),
+        why.strip(),
+        _example(parts["Bad"]),
+        _example(parts["Good"]),
+        parts.get("Host", "").strip(),
+        parts.get("Folder", "tidy").strip(),
+    )
+
+
+def _example(block: str) -> RuleExample:
+    files: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in dedent(block.strip("\n")).split("\n"):
+        if line == USUAL_MANIFEST:
+            lines = files[MANIFEST] = _usual_manifest()
+        elif line and not line[0].isspace():
+            lines = files.setdefault(line.strip(), [])
+        else:
+            lines.append(line)
+    return {name: _text(lines) for name, lines in files.items()}
+
+
+def _usual_manifest() -> list[str]:
+    system = _folder_system(DEFAULT)
+    assert system is not None
+    return [
+        "---",
+        "name: tidy",
+        f'metadata: {{{system.shape.namespace}: {{events: ["command:new"]}}}}',
+        "---",
+    ]
+
+
+def _text(lines: list[str]) -> str:
+    text = dedent("\n".join(lines)).strip("\n")
+    return f"{text}\n" if text else ""
+
+
+ORDER = tuple(Severity)
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """The result of a lint. Findings are sorted by hook, severity, file and line."""
+
+    subjects: tuple[LintSubject, ...] = ()
+    findings: tuple[LintFinding, ...] = ()
+    not_run: tuple[NotLinted, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """True if there is an error. Warnings alone do not fail a lint."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+    def count(self, severity: Severity) -> int:
+        """Return the number of findings with this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+
+def run_rules(subjects: Iterable[LintSubject], only: Collection[str] = ()) -> LintReport:
+    """Run every rule, or only the named ones, over every subject."""
+    subjects = tuple(subjects)
+    rules = [rule for rule in RULES.values() if not only or rule.id in only]
+    findings = [finding for subject in subjects for finding in _run_rule(subject, rules)]
+    return LintReport(subjects, tuple(findings), tuple(_rules_not_run(subjects, rules)))
+
+
+def _run_rule(subject: LintSubject, rules: Iterable[Rule]) -> list[LintFinding]:
+    ignored = ignored_in_header(subject.header)
+    by_line = ignored_in_source(subject.text)
+    found = [
+        _finding(rule, subject, message)
+        for rule in rules
+        if rule.id not in ignored
+        and (not rule.reads_source or subject.facts is not None)
+        and (not rule.only_folder_hooks or subject.kind == "folder")
+        for message in rule.check(subject)
+        if not (message.place.file == subject.handler and rule.id in by_line.get(message.place.line, ()))
+    ]
+    return sorted(found, key=lambda one: (ORDER.index(one.severity), str(one.place.file), one.place.line))
+
+
+def _finding(rule: Rule, subject: LintSubject, message: RuleMessage) -> LintFinding:
+    return LintFinding(
+        rule.id,
+        message.severity,
+        subject.name,
+        message.place,
+        message.text,
+        message.next_step,
+        message.fix,
+        rule.docs,
+    )
+
+
+def _rules_not_run(subjects: Iterable[LintSubject], rules: Iterable[Rule]) -> Iterator[NotLinted]:
+    """Yield the source rules that had no source to check, once per reason."""
+    files: dict[str, list[FilePosition]] = {}
+    for subject in subjects:
+        if subject.facts is None and subject.handler is not None:
+            files.setdefault(subject.unread_reason, []).append(FilePosition(subject.handler))
+    for why, places in files.items():
+        kinds = {LANGUAGE_OF.get(place.file.suffix, "script") for place in places}
+        what = (
+            str(places[0].file) if len(places) == 1 else f"{len(places)} {'/'.join(sorted(kinds))} handlers"
+        )
+        for rule in rules:
+            if rule.reads_source:
+                yield NotLinted(rule.id, f"{what}: {why}")
 
 
 MOST_PARSED = 5  # handlers that are parsed while the user waits
@@ -61,21 +210,6 @@ def _is_silent(result: Result) -> bool:
     shown = result.messages or result.stdout or result.stderr or result.patch or result.error
     return not shown and result.returned is None and not result.notes
 
-
-__all__ = [
-    "LintFinding",
-    "LintReport",
-    "LintResult",
-    "LintSubject",
-    "Rule",
-    "RuleDocumentation",
-    "handler_uses",
-    "host_facts",
-    "lint_hooks",
-    "lint_one",
-    "rule_named",
-    "rule_titles",
-]
 
 SKIPPED_FOLDERS = frozenset(
     {"node_modules", "__pycache__", "site-packages"}
@@ -127,8 +261,7 @@ def lint_one(row: HookStatus, host: Host) -> LintReport:
 def rule_named(name: str) -> tuple[Rule, RuleDocumentation]:
     """Return a rule and its documentation. Raises Refusal with the closest match."""
     if name not in RULES:
-        closest = closest_match(name, RULES)
-        next_step = f"Did you mean {closest}?" if closest else "`hookscope lint --explain all` lists them."
+        next_step = did_you_mean(closest_match(name, RULES), "`hookscope lint --explain all` lists them.")
         raise Refusal(f"There is no rule {name!r}.", next_step, code=2)
     return RULES[name], rule_documentation(RULES[name].text)
 
@@ -194,8 +327,7 @@ def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
         return read_subjects(Inventory(rejected=rejected), host_facts(host), host.machine.files)
     if row is None:
         where, names = host.machine.short(path), [row.hook.name for row in inventory.hooks]
-        closest = closest_match(str(named), names)
-        next_step = f"Did you mean {closest}?" if closest else "Name a folder of hooks, or a hook."
+        next_step = did_you_mean(closest_match(str(named), names), "Name a folder of hooks, or a hook.")
         raise Refusal(f"There is no {where}, and no hook of that name.", next_step, code=2)
     return [read_subject(row.hook, host_facts(host), host.machine.files)]
 

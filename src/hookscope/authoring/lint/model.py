@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from hookscope.authoring.lint.header import LintHeader
@@ -70,6 +71,7 @@ class Rule:
     text: str  # its documentation, parsed by `rule_documentation`
     check: RuleCheck
     reads_source: bool = False  # it needs the facts of the handler's source
+    only_folder_hooks: bool = False  # it is for hooks of folder events
     depends_on_host: bool = False  # its result depends on the host
 
     @property
@@ -100,7 +102,6 @@ class HostFacts:
 
 
 NO_HEADER = LintHeader()
-
 
 NO_SUCH_FILE = "there is no such file"  # the reason why a handler has no text
 
@@ -155,6 +156,12 @@ class LintSubject:
     def kind(self) -> EventKind:
         """The kind of events that it receives; for a rejected folder, folder events."""
         return "folder" if self.hook is None else event_kind(self.hook)
+
+    @property
+    def source_facts(self) -> HandlerFacts:
+        """The facts of its source, for rules that read it: they run only if there are some."""
+        assert self.facts is not None
+        return self.facts
 
     @property
     def namespace(self) -> str:
@@ -229,22 +236,7 @@ class LintSubject:
         return Edit(self.manifest or self.folder / "HOOK.md", path, value, meaning)
 
 
-def error(
-    place: FilePosition, text: str, next_step: str = "", fix: tuple[Edit, ...] | None = None
-) -> RuleMessage:
-    """Return a message that the hook does not work. `next_step` is the advice, `fix` its edits."""
-    return RuleMessage(Severity.ERROR, place, text, next_step, fix)
-
-
-def warning(
-    place: FilePosition, text: str, next_step: str = "", fix: tuple[Edit, ...] | None = None
-) -> RuleMessage:
-    """Return a message about something that is probably not intended. Arguments as `error`."""
-    return RuleMessage(Severity.WARNING, place, text, next_step, fix)
-
-
-def hint(
-    place: FilePosition, text: str, next_step: str = "", fix: tuple[Edit, ...] | None = None
-) -> RuleMessage:
-    """Return a message about something that could be better. Arguments as `error`."""
-    return RuleMessage(Severity.HINT, place, text, next_step, fix)
+# Messages of rules. Arguments: the place, a sentence, the next step, and the edits of a safe fix.
+error = partial(RuleMessage, Severity.ERROR)  # the hook does not work
+warning = partial(RuleMessage, Severity.WARNING)  # it is probably not intended
+hint = partial(RuleMessage, Severity.HINT)  # it could be better

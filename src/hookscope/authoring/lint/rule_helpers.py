@@ -149,11 +149,8 @@ def is_whole_key(occurrence: Occurrence, subject: LintSubject) -> bool:
     if occurrence.kind == "type":
         return True
     actions = {key.partition(":")[2] for key in (*subject.events, *subject.host.catalogue.by_key)}
-    return occurrence.name not in actions and occurrence.name.partition(":")[0] in _event_types(subject)
-
-
-def _event_types(subject: LintSubject) -> frozenset[str]:
-    return frozenset(key.partition(":")[0] for key in (*subject.events, *subject.host.catalogue.by_key))
+    types = {key.partition(":")[0] for key in (*subject.events, *subject.host.catalogue.by_key)}
+    return occurrence.name not in actions and occurrence.name.partition(":")[0] in types
 
 
 TOP_KEYS = frozenset({"name", "description", "homepage", "metadata"})

@@ -13,15 +13,17 @@ from hookscope.app.event_templates import WORKSPACE_FIELD, with_example_folders
 from hookscope.app.project_config import EVENTS_FOLDER
 from hookscope.app.variables import CFG, STATE_VARIABLE, WORKSPACE_VARIABLE, escaped_value
 from hookscope.authoring.scaffold import handler_code
-from hookscope.authoring.scaffold.events import (
+from hookscope.authoring.scaffold.handler_code import (
     GUARDED_EVENTS,
+    WORSE_HANDLING,
     HandledEvent,
+    ScriptCode,
     check_events,
     default_event,
     handled_event,
+    type_and_action,
     unsent_notes,
 )
-from hookscope.authoring.scaffold.handler_code import WORSE_HANDLING, ScriptCode, type_and_action
 from hookscope.authoring.scaffold.request import (
     KIND_OF_SYSTEM,
     MANAGED,
@@ -29,12 +31,10 @@ from hookscope.authoring.scaffold.request import (
     ScaffoldKind,
     ScaffoldRequest,
     ScriptLanguage,
-    check_description,
-    check_name,
-)
-from hookscope.authoring.scaffold.target_hosts import (
     TargetHost,
     TargetHosts,
+    check_description,
+    check_name,
     chosen_language,
     default_kind,
     handler_name,
@@ -123,11 +123,6 @@ def package_json(
     if esm:
         document["type"] = "module"
     return json.dumps({**document, **(own or {})}, indent=2, ensure_ascii=False) + "\n"
-
-
-def module_package_json() -> str:
-    """Return the package.json that makes a `.js` beside it an ES module."""
-    return '{ "type": "module" }\n'
 
 
 def plugin_manifest(name: str, description: str) -> str:
@@ -349,7 +344,7 @@ def _hook_files(plan: ScaffoldPlan, folder: Path, *, esm: bool = True) -> Scaffo
     manifest = hook_md_text(name, plan.request.description, metadata_of(events, targets), events, file)
     files = [(folder / MANIFEST, manifest.encode()), (folder / file, code.encode())]
     if esm and file.endswith(".js"):
-        files.append((folder / "package.json", module_package_json().encode()))
+        files.append((folder / "package.json", b'{ "type": "module" }\n'))
     return replace(plan, files=tuple(files), main_file=folder / file)
 
 

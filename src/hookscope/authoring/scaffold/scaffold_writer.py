@@ -9,9 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from hookscope.authoring.scaffold.request import ScaffoldRequest
+from hookscope.authoring.scaffold.request import ScaffoldRequest, checked_dialect
 from hookscope.authoring.scaffold.scaffold_plan import ScaffoldPlan, plan_scaffold
-from hookscope.authoring.scaffold.target_hosts import checked_dialect
 from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import Gate, HookStatus
 from hookscope.values import dataclass

@@ -39,7 +39,6 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
 
-
 # Gates about the header or other hooks: the handler itself is intact and may be called.
 HEADER_GATES = frozenset({"events", "fields", "reached"})
 

@@ -20,15 +20,13 @@ from hookscope.model.host import Host
 from hookscope.model.run import Event, Plan, Run
 from hookscope.model.text import one_line
 from hookscope.recording.spool import RecordedEvent, events_by_id, newest_events
-from hookscope.recording.tap_files import spool_path
-from hookscope.storage.journal.redaction import Redaction
+from hookscope.recording.taps import spool_path
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
     from hookscope.runtime.firing import Firing
-
 
 SHORT_ID_LENGTH = 8  # characters of an id that are shown
 SHORTEST_ID_PREFIX = 4  # characters that an id prefix needs
@@ -109,14 +107,16 @@ class SavedRecordedEvent:
 
 
 def save_recorded(
-    recorded: RecordedEvent, view: Snapshot, redaction: Redaction, file: Path | None = None
+    recorded: RecordedEvent, bench: Workbench, view: Snapshot, file: Path | None = None
 ) -> SavedRecordedEvent:
     """Save a recorded event, by default under a name from its key and id. Raises Refusal."""
+    redaction, write = bench.redaction_of(view.host), bench.edits.write_new_file
     event = event_from_recorded(recorded, view.host)
     name = re.sub(r"[^\w.-]+", "-", recorded.key).strip("-.") or "event"
     place = file or view.host.workspace / EVENTS_FOLDER / f"{name}-{short_id(recorded)}.yaml"
     template, folders = template_event(event.key, view.host), folders_of(view.host)
-    return SavedRecordedEvent(place, save_event(event, template, place, redaction, folders=folders))
+    variables = save_event(event, template, place, redaction, folders=folders, write=write)
+    return SavedRecordedEvent(place, variables)
 
 
 def short_id(recorded: RecordedEvent) -> str:

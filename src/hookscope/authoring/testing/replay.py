@@ -19,7 +19,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.hook_event import HookEvent, from_iso, iso, to_document
 from hookscope.model.run import CallGroup, Event, NotRun, Plan, Registration, Result, Run
 from hookscope.model.run_comparison import REPLAY_MARK, RunDifference, run_differences
-from hookscope.model.text import nearest_word
+from hookscope.model.text import did_you_mean, nearest_word
 from hookscope.runtime.payloads import PatchError, apply_patch
 from hookscope.storage.journal.redaction import as_recorded
 from hookscope.storage.journal.run_environment import ChangedHandler, handlers_changed_since
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
     from hookscope.runtime.firing import Firing
-
 
 AS_RECORDED = "replayed as recorded"
 EXCLUDED_REASONS = (EXCLUDED, "left out: all but it were asked for")  # the second one occurs in old journals
@@ -90,8 +89,7 @@ def _start_position(run: Run, handler: str) -> int:
         return names.index(handler)
     if handler.isascii() and handler.isdigit() and 0 < int(handler) <= len(names):
         return int(handler) - 1
-    closest = nearest_word(handler, names)
-    next_step = f"Did you mean {closest}?" if closest else f"It called {', '.join(names) or 'no handler'}."
+    next_step = did_you_mean(nearest_word(handler, names), f"It called {', '.join(names) or 'no handler'}.")
     raise Refusal(f"Run {run.id} has no handler {handler}.", next_step)
 
 
@@ -165,7 +163,7 @@ class ReplayResult:
 
 
 def runs_to_replay(
-    bench: Workbench, numbers: Sequence[int], run_filter: RunFilter, last: int | None = None
+    bench: Workbench, numbers: Sequence[int], run_filter: RunFilter, last: int | None
 ) -> tuple[PastRun, ...]:
     """Return the runs with these numbers, else those that match the filter and are not replays, oldest first.
 
@@ -218,7 +216,7 @@ class PreparedReplay:
 
 
 async def prepare_replay(
-    bench: Workbench, past: PastRun, *, only: str | None = None, start: str | None = None
+    bench: Workbench, past: PastRun, *, only: str | None = None, start: str | None
 ) -> PreparedReplay:
     """Plan an earlier run again, marked as a replay; `start` as in `replay_run`. Raises Refusal."""
     view = bench.scan()

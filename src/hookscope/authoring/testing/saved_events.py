@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
 
-
 BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # valid in JSON, not in YAML
 PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in our files, where keys are always text
 NOT_TEXT = "Remove what is not text: half of a surrogate pair, NaN or Infinity."
@@ -160,7 +159,7 @@ def read_draft(file: Path) -> SavedDraft:
 
 
 def create_saved_event(
-    file: Path, draft: SavedDraft, write: WriteChange = write_user_file, redaction: Redaction = NOTHING_KNOWN
+    file: Path, draft: SavedDraft, write: WriteChange, redaction: Redaction
 ) -> tuple[str, ...]:
     """Write a draft as a new file; return the variables that replace its secrets.
 

@@ -24,7 +24,7 @@ from hookscope.hosts.dialects.catalogues import read_data_file
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Dialect
 from hookscope.model.run import Plan
-from hookscope.model.text import nearest_word
+from hookscope.model.text import did_you_mean, nearest_word
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -319,8 +319,9 @@ def sequence_named(text: str, workspace: Path, dialect: Dialect, cwd: Path) -> E
     rows = sequences_of(workspace, dialect)
     row = next((row for row in rows if text in (row.name, row.file.stem)), None)
     if row is None:
-        closest = nearest_word(text, [row.name for row in rows])
-        next_step = f"Did you mean {closest}?" if closest else "`hookscope sequence` lists the sequences."
+        next_step = did_you_mean(
+            nearest_word(text, [row.name for row in rows]), "`hookscope sequence` lists the sequences."
+        )
         raise Refusal(f"There is no sequence {text!r}.", next_step, code=2)
     if row.sequence is None:
         raise Refusal(row.problem, code=2)

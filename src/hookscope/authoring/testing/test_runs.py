@@ -193,7 +193,7 @@ async def run_saved_event(
 
 
 def compare_run(
-    file: Path, expect: Mapping[str, Any], run: Run, view: Snapshot, could_not_run: tuple[str, ...] = ()
+    file: Path, expect: Mapping[str, Any], run: Run, view: Snapshot, could_not_run: tuple[str, ...]
 ) -> SavedEventResult:
     """Return a run compared with its expectations. Raises Refusal for an invalid expectation."""
     host = view.host

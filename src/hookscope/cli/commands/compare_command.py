@@ -9,8 +9,16 @@ from textwrap import wrap
 import click
 
 from hookscope.analysis import several_hosts
-from hookscope.analysis.host_comparison import ABSENT, ComparedHook, HookAtHost, HostComparison
-from hookscope.analysis.host_runs import ComparedOutcome, RunAtHost, compared_outcomes, outcomes_differ
+from hookscope.analysis.host_comparison import (
+    ABSENT,
+    ComparedHook,
+    ComparedOutcome,
+    HookAtHost,
+    HostComparison,
+    RunAtHost,
+    compared_outcomes,
+    outcomes_differ,
+)
 from hookscope.analysis.several_hosts import (
     HostRuns,
     chosen_dialects,
@@ -130,7 +138,9 @@ def _run_column_width(run: RunAtHost, lines: Sequence[ComparedOutcome], at: int)
 
 def _run_comparison_row(line: ComparedOutcome, name_width: int, widths: Sequence[int]) -> Iterator[str]:
     mark = "≠" if line.differs else " "
-    parts = [_fold_cell(one_line(text, 400), width) for text, width in zip(line.values, widths, strict=True)]
+    parts = [
+        wrap(one_line(text, 400), width) or [""] for text, width in zip(line.values, widths, strict=True)
+    ]
     for at in range(max(map(len, parts))):
         cells = (
             fit_to_width(part[at] if at < len(part) else "", width)
@@ -138,10 +148,6 @@ def _run_comparison_row(line: ComparedOutcome, name_width: int, widths: Sequence
         )
         name = fit_to_width(one_line(line.what), name_width) if at == 0 else " " * name_width
         yield "  ".join([f"{mark if at == 0 else ' '} {name}  ", *cells])
-
-
-def _fold_cell(text: str, width: int) -> list[str]:
-    return wrap(text, width) or [""]
 
 
 PARAMETERS = (
@@ -161,7 +167,7 @@ PARAMETERS = (
 
 
 @answers.command("compare", *PARAMETERS)
-def command(
+def compare_command(
     options: Options,
     names: Sequence[str],
     dialects: str | None,
@@ -177,9 +183,9 @@ def command(
     The comparison shows which hosts find the hooks, read their metadata and call them, in which order, and
     what to change so that every host calls them. Only --fire runs anything.
 
-    Without --dialects: the guides of all hosts with HOOK.md folders. If a shipped program is in force, it
-    replaces its guide. All hosts use the same workspace, each with its own settings and managed hooks. Trust
-    is ignored. Exit code 1: something differs.
+    Without --dialects: the guides of all hosts with HOOK.md folders. If the current dialect is a shipped
+    program, it replaces its guide. All hosts use the same workspace, each with its own settings and managed
+    hooks. Trust is ignored. Exit code 1: something differs.
 
     --fire fires a realistic event of that key at one host after another, for the named hook or for all.
     Handlers run once for each host that calls them. Exit code 1: a run differs, or a handler could

@@ -31,7 +31,7 @@ KEPT_VARIABLES = (
 
 @click.command("demo", cls=ExampledCommand)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-def command(folder: Path | None) -> int:
+def demo_command(folder: Path | None) -> int:
     """Practise with five small tasks in a workspace where nearly every hook has a problem.
 
     The files are in a new folder, which is removed at the end; DIR is kept. Your own hooks, settings and

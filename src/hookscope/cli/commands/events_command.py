@@ -190,7 +190,7 @@ def saved_event_document(row: SavedEventRow) -> Document:
     }
 
 
-def saved_event_list_text(rows: Sequence[SavedEventRow], key: str = "") -> str:
+def saved_event_list_text(rows: Sequence[SavedEventRow], key: str) -> str:
     """Return the text of `events --saved`: name, event, tags, and `expects` for tests.
 
     `key` is the event that the list is restricted to.
@@ -227,7 +227,7 @@ PARAMETERS = (
 
 
 @answers.command("events", *PARAMETERS)
-def command(options: Options, key: str | None, saved: bool) -> Answer:
+def events_command(options: Options, key: str | None, saved: bool) -> Answer:
     """Show the events that the host sends: when, with which fields, and which hooks are subscribed."""
     bench = answers.workbench_for(options)
     if saved:

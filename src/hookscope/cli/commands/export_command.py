@@ -42,7 +42,7 @@ PARAMETERS = (
 
 
 @answers.command("export", *PARAMETERS)
-def command(
+def export_command(
     options: Options,
     numbers: Sequence[int],
     jsonl: str | None,

@@ -61,17 +61,7 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.analysis.order_search import OrderRuns
 
-
 EndedRuns: TypeAlias = Sequence[tuple[Run, Plan]]
-
-
-@dataclass(frozen=True, slots=True)
-class RepetitionReport:
-    """A report on several runs: its key in the JSON output, its JSON document, and its text."""
-
-    name: str
-    document: Document
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +81,15 @@ class RepeatedFiring:
             return self.order_runs.firings()
         return repeated_firings(self.bench, self.view, self.plan, self.times, sandbox=self.sandbox)
 
-    def report(self, done: EndedRuns, machine: Machine) -> RepetitionReport:
-        """Return the report on the finished runs."""
+    def report(self, done: EndedRuns, machine: Machine) -> tuple[str, Document, str]:
+        """Return the report on the finished runs: its key in the JSON output, its document, and its text."""
         if self.order_runs is not None:
             findings = self.order_runs.findings()
             text = repetition_output.order_text(done, findings, machine, copies=self.sandbox)
-            return RepetitionReport("shuffled", repetition_output.order_document(findings), text)
+            return "shuffled", repetition_output.order_document(findings), text
         repetition = summarize_repetition([run for run, _ in done])
         text = repetition_output.repetition_text(done, repetition, machine)
-        return RepetitionReport(
-            "repeated", repetition_output.repetition_document(repetition, self.times), text
-        )
+        return "repeated", repetition_output.repetition_document(repetition, self.times), text
 
 
 def repeated_firing(
@@ -181,7 +169,7 @@ class FireLine(TypedDict):
 
 
 @answers.command("fire", *PARAMETERS)
-def command(options: Options, as_json: bool, **line: Unpack[FireLine]) -> Answer:
+def fire_command(options: Options, as_json: bool, **line: Unpack[FireLine]) -> Answer:
     """Fire an event such as command:new, or a saved one, and show what each handler did.
 
     Without --context the event gets a realistic example and the current settings as `cfg`.
@@ -273,9 +261,9 @@ def _answer_of(fired: FireResults, bench: Workbench, *, one_key: bool, json_line
     text = "\n\n".join(run_output.run_text(run, bench.setup.machine, plan) for run, plan in fired.done)
     steps = [{"step": "run", **run} for run in runs]
     if fired.repetition is not None:
-        report = fired.repetition.report(fired.done, bench.setup.machine)
-        document = {"runs": runs, report.name: report.document}
-        steps, text = [*steps, {"step": report.name, **report.document}], report.text
+        name, report, text = fired.repetition.report(fired.done, bench.setup.machine)
+        document = {"runs": runs, name: report}
+        steps = [*steps, {"step": name, **report}]
     return Answer(
         document=document,
         text="\n".join(map(json.dumps, steps)) if json_lines else text,

@@ -16,7 +16,7 @@ from hookscope.authoring.fix.repair import (
 )
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.hook_toggle import with_manual_command
+from hookscope.cli.commands.toggle_commands import with_manual_command
 from hookscope.cli.render import change_output
 from hookscope.model.failure import Refusal
 
@@ -36,7 +36,7 @@ from hookscope.model.failure import Refusal
     click.Option(["--rule", "rules"], multiple=True, metavar="ID", help="Only this lint rule. Repeatable."),
     click.Option(["--apply"], is_flag=True, help="Write the edits; `hookscope undo` reverts each."),
 )
-def command(
+def fix_command(
     options: Options,
     name: str | None,
     all_hooks: bool,

@@ -36,7 +36,7 @@ from hookscope.model.run import Event, Result
 from hookscope.model.text import one_line, printable_line
 from hookscope.storage.journal.records import plain_json
 
-SETTINGS_NOTE = ", and `cfg`, the settings in force"  # not shown, because it holds secrets
+SETTINGS_NOTE = ", and `cfg`, the current settings"  # not shown, because it holds secrets
 VALUE_WIDTH_LIMIT = 300  # characters of a value
 
 
@@ -138,7 +138,7 @@ PARAMETERS = (
 
 
 @answers.command("fuzz", *PARAMETERS)
-def command(
+def fuzz_command(
     options: Options,
     key: str,
     only: str | None,

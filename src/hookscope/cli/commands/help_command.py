@@ -29,7 +29,7 @@ MAX_WIDTH = 100  # cells: longer lines are hard to read
 @click.option("--man", is_flag=True, help="Print the whole manual as a man page, hookscope(1).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context
-def command(ctx: click.Context, topic: tuple[str, ...], man: bool, as_json: bool) -> int:
+def help_command(ctx: click.Context, topic: tuple[str, ...], man: bool, as_json: bool) -> int:
     """Show the manual: its chapters, one of them, or the sections about some words.
 
     Commands are topics too.
@@ -174,16 +174,16 @@ def _roff_text(tokens: Sequence["Token"]) -> str:
         else:
             line_break = token.type in ("softbreak", "hardbreak")
             parts.append("\n" if line_break else fonts.get(token.type) or _roff(token.content))
-    return "\n".join(_guarded(line) for line in "".join(parts).split("\n"))
+    return "\n".join(_escaped_line(line) for line in "".join(parts).split("\n"))
 
 
 def _roff(line: str) -> str:
-    return _guarded(line.replace("\\", r"\e").replace("-", r"\-"))
+    return _escaped_line(line.replace("\\", r"\e").replace("-", r"\-"))
 
 
-def _guarded(line: str) -> str:
-    """Return a line that is not read as a command of roff."""
+def _escaped_line(line: str) -> str:
+    """Return the line, escaped if roff would read it as a command."""
     return rf"\&{line}" if line.startswith((".", "'")) else line
 
 
-with_completion("help", command.params)
+with_completion("help", help_command.params)

@@ -17,7 +17,7 @@ from hookscope.model.text import one_line, printable
     click.Option(["--preset"], metavar="NAME", help="Only the keys of this preset."),
     click.Option(["--commands"], is_flag=True, help="Show the equivalent command of each action."),
 )
-def command(options: Options, preset: str | None, commands: bool) -> Answer:
+def keys_command(options: Options, preset: str | None, commands: bool) -> Answer:
     """List every action of the console with its name, keys and meaning.
 
     `keys.yaml` in Hookscope's config folder assigns other keys: lines of `action: key` or `action: [key,
@@ -39,8 +39,8 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
         lines = [f"preset {listing.preset}"]
     section = ""
     for row in listing.actions:
-        if row.room != section:
-            section = row.room
+        if row.scope != section:
+            section = row.scope
             lines += ["", f"{section}{', where letters are typed' if row.typing else ''}"]
         text = (row.command or f"– {row.without}") if commands else row.meaning
         lines += row_with_text(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}"[:-2], text)
@@ -54,7 +54,7 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
                 "keys": list(row.keys),
                 "default": list(row.default),
                 "meaning": row.meaning,
-                "room": row.room,
+                "room": row.scope,
                 "letters": not row.typing,
                 "command": row.command or None,
                 "without": row.without or None,

@@ -27,13 +27,10 @@ from hookscope.model.regular_file import read_regular
 from hookscope.model.text import one_line, printable_line
 
 if TYPE_CHECKING:
-    from hookscope.authoring.lint.linting import LintResult
+    from hookscope.authoring.lint.linting import LintReport, LintResult, RuleDocumentation
     from hookscope.authoring.lint.model import LintFinding, LintSubject, Rule
-    from hookscope.authoring.lint.rule_documentation import RuleDocumentation
-    from hookscope.authoring.lint.rule_runner import LintReport
     from hookscope.model.hook import Edit, FilePosition
     from hookscope.storage.journal.redaction import Redaction
-
 
 LEVEL_COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
 LEVELS = ("error", "warning", "hint")
@@ -146,8 +143,8 @@ def rule_document(rule: Rule, documentation: RuleDocumentation) -> dict[str, Any
         "why": documentation.why,
         "by_host": rule.depends_on_host,
         "reads_source": rule.reads_source,
-        "bad": dict(documentation.bad.files),
-        "good": dict(documentation.good.files),
+        "bad": documentation.bad,
+        "good": documentation.good,
     }
 
 
@@ -158,7 +155,7 @@ def rule_text(rule: Rule, documentation: RuleDocumentation) -> str:
         lines += ["", "Its findings depend on the host: choose one with `--dialect`."]
     for title, example in (("Bad", documentation.bad), ("Good", documentation.good)):
         lines += ["", click.style(title, bold=True)]
-        for file, text in example.files.items():
+        for file, text in example.items():
             lines += [f"  {file}", *(f"    {line}".rstrip() for line in text.splitlines())]
     return "\n".join(lines)
 
@@ -288,7 +285,7 @@ PARAMETERS = (
 
 
 @answers.command("lint", *PARAMETERS)
-def command(
+def lint_command(
     options: Options, paths: tuple[Path, ...], rules: tuple[str, ...], sarif: Path | None, explain: str | None
 ) -> Answer:
     """Find mistakes in hooks, and show how to correct them. Runs nothing.

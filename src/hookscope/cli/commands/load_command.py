@@ -22,7 +22,7 @@ from hookscope.model.trust import trust_target
     click.Argument(["name"], required=False),
     click.Option(["--trust"], is_flag=True, help="Import handlers of untrusted folders too, this once."),
 )
-def command(options: Options, name: str | None, trust: bool) -> Answer:
+def load_command(options: Options, name: str | None, trust: bool) -> Answer:
     """Import all trusted handlers, or those of one hook; report what the host's loader would report."""
     bench = answers.workbench_for(options, trust_all=trust)
     view = bench.scan()

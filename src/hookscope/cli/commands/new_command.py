@@ -85,12 +85,8 @@ def written_files_document(result: ScaffoldResult) -> Document:
     }
 
 
-def written_files_text(result: ScaffoldResult, machine: Machine) -> str:
-    """Return what was written, the hook's status, and the next steps."""
-    return "\n".join(_written_lines(result, machine))
-
-
 def _written_lines(result: ScaffoldResult, machine: Machine) -> Iterator[str]:
+    """Yield what was written, the hook's status, and the next steps."""
     for path, _ in result.plan.files:
         yield f"wrote  {one_line(machine.short(path), 300)}"
     yield ""
@@ -126,7 +122,7 @@ def _status_lines(status: ScaffoldStatus, result: ScaffoldResult) -> Iterator[st
         type=click.Choice(LANGUAGES),
         help="The language; by default that of the workspace's other hooks.",
     ),
-    click.Option(["--dialects"], metavar="A,B", help="The hosts to support; default: the one in force."),
+    click.Option(["--dialects"], metavar="A,B", help="The hosts to support; default: the current one."),
     click.Option(["--in", "where"], metavar="workspace|managed|DIR", default="", help="Where to create it."),
     click.Option(["--description"], metavar="TEXT", default="", help="Its description, on one line."),
     click.Option(["--kind"], metavar="KIND", help="hook, pack, plugin or stream; chosen by default."),
@@ -136,7 +132,7 @@ def _status_lines(status: ScaffoldStatus, result: ScaffoldResult) -> Iterator[st
     click.Option(["--trust/--no-trust"], default=None, help="Trust its folder; by default only a new one."),
     click.Option(["--edit"], is_flag=True, help="Open the handler in $EDITOR."),
 )
-def command(
+def new_command(
     options: Options,
     name: str,
     events: tuple[str, ...],
@@ -175,7 +171,7 @@ def command(
         result = replace(result, notes=(*result.notes, *_open_editor(plan.main_file, bench.open().workspace)))
     notes = answers.written_despite_what_if(options, plan.main_file)
     return Answer(
-        written_files_document(result), written_files_text(result, bench.setup.machine), notes=notes
+        written_files_document(result), "\n".join(_written_lines(result, bench.setup.machine)), notes=notes
     )
 
 

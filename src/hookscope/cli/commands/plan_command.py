@@ -10,7 +10,7 @@ from hookscope.cli.render import run_output
 
 
 @answers.command("plan", click.Argument(["key"]))
-def command(options: Options, key: str) -> Answer:
+def plan_command(options: Options, key: str) -> Answer:
     """Show which handlers would run for an event such as command:new, in order. Runs nothing."""
     bench = answers.workbench_for(options)
     view = bench.scan()

@@ -23,17 +23,26 @@ from hookscope.cli.shared_options import timeout_option, wait_option
 from hookscope.engine.registry import LoadReport
 from hookscope.model.failure import Refusal
 from hookscope.model.machine import Machine
-from hookscope.model.run import Result
 from hookscope.model.text import one_line
-from hookscope.sessions.scripted_replies import ReplyScript, read_script
-from hookscope.sessions.session_agents import session_agents_of, session_engine, untrusted_agent_folders
-from hookscope.sessions.session_runner import NO_MODEL_FILE, CodeCall, SessionEvent, SessionRequest
-from hookscope.sessions.simulation import Simulation, SimulationResult
+from hookscope.sessions.session_agents import (
+    ReplyScript,
+    read_script,
+    session_agents_of,
+    session_engine,
+    untrusted_agent_folders,
+)
+from hookscope.sessions.session_runner import (
+    NO_MODEL_FILE,
+    CodeCall,
+    SessionEvent,
+    SessionRequest,
+    Simulation,
+    SimulationResult,
+)
 from hookscope.storage.journal.records import milliseconds, plain_json
 
 if TYPE_CHECKING:
     from hookscope.model.trust import TrustTarget
-
 
 SESSION_ENDINGS = {
     "waiting": "the session waits for the next message",
@@ -84,7 +93,7 @@ def session_text(simulation: SimulationResult, machine: Machine) -> str:
     """Return the text of `play`: a line for each event and its handlers, then the failures."""
     width = layout.column_width((_scene_title(event) for event in simulation.events), 60)
     name_width = layout.column_width(
-        (one_line(result.call.name) for result in _handler_results(simulation)), 32
+        (one_line(result.call.name) for event in simulation.events for result in event.run.results), 32
     )
     lines: list[str] = []
     for number, event in enumerate(simulation.events):
@@ -92,10 +101,6 @@ def session_text(simulation: SimulationResult, machine: Machine) -> str:
         lines += _scene_lines(event, width, name_width, machine)
     lines += [*_failed_call_lines(simulation, len(simulation.events)), "", *_ending_lines(simulation)]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _handler_results(simulation: SimulationResult) -> Iterator[Result]:
-    return (result for event in simulation.events for result in event.run.results)
 
 
 def _scene_title(event: SessionEvent) -> str:
@@ -107,7 +112,7 @@ def _scene_title(event: SessionEvent) -> str:
 def _scene_lines(event: SessionEvent, width: int, name_width: int, machine: Machine) -> Iterator[str]:
     run = event.run
     verdict = f"  {one_line(run.ending.verdict, 200)}" if run.ending.verdict else ""
-    yield f"{layout.fit_to_width(_scene_title(event), width)}  {_scene_data_text(event)}{verdict}"
+    yield f"{layout.fit_to_width(_scene_title(event), width)}  {_event_data_text(event)}{verdict}"
     indent = "        " if event.node else "    "
     for result in run.results:
         failed_input = run_output.input_of_failed_handler(result, run.event, run.results)
@@ -118,7 +123,7 @@ def _scene_lines(event: SessionEvent, width: int, name_width: int, machine: Mach
         yield f"{indent}  note: {one_line(note, 400)}"
 
 
-def _scene_data_text(event: SessionEvent) -> str:
+def _event_data_text(event: SessionEvent) -> str:
     """Return the part of the event's data that people want to read."""
     data = event.run.event.context
     words = (data.get(name) for name in ("message", "messageDelta", "status", "output", "name"))
@@ -172,7 +177,7 @@ PARAMETERS = (
 
 
 @answers.command("play", *PARAMETERS)
-def command(
+def play_command(
     options: Options,
     messages: Sequence[str],
     replies: Sequence[str],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -12,12 +13,10 @@ import click
 from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
 from hookscope.app.options import Options
-from hookscope.app.snapshot import PastRun
-from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.replay import ReplayResult, replay_run, runs_to_replay
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.interrupts import Cancellable, fire_one_by_one
+from hookscope.cli.interrupts import fire_one_by_one
 from hookscope.cli.options import WholeNumber
 from hookscope.cli.render.run_output import dry_run_answer
 from hookscope.cli.shared_options import (
@@ -33,7 +32,6 @@ from hookscope.model.run import Plan, Run
 from hookscope.model.run_comparison import RunDifference
 from hookscope.model.text import duration, one_line
 from hookscope.storage.journal.records import plain_json
-from hookscope.values import dataclass
 
 
 def replay_document(replay: ReplayResult, dialect: str) -> Document:
@@ -69,17 +67,14 @@ def replay_text(replay: ReplayResult) -> str:
         f"{one_line(changed_file.hook)} ({changed_file.text})" for changed_file in replay.changed_handlers
     )
     head += f"  since then: {changed}" if changed else ""
-    return "\n".join([head, *(f"  {line}" for line in _difference_lines(replay))])
+    return "\n".join(
+        [head, *(f"  {line}" for difference in replay.differences for line in _difference_line(difference))]
+    )
 
 
 def _handler_seconds(run: Run) -> float:
     """Return the seconds spent in handlers, without the start of workers."""
     return sum(result.took for result in run.results)
-
-
-def _difference_lines(replay: ReplayResult) -> Iterator[str]:
-    for difference in replay.differences:
-        yield from _difference_line(difference)
 
 
 def _difference_line(difference: RunDifference) -> Iterator[str]:
@@ -123,18 +118,8 @@ PARAMETERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayArguments:
-    """The command line's arguments, for every run."""
-
-    only: str | None
-    start: str | None
-    sandbox: bool
-    dry: bool
-
-
 @answers.command("replay", *PARAMETERS)
-def command(
+def replay_command(
     options: Options,
     numbers: Sequence[int],
     last: int | None,
@@ -171,8 +156,8 @@ def command(
         past_runs = runs_to_replay(bench, numbers, run_filter_of(given), None if several else last or 1)
     except OSError as error:
         raise Refusal(str(error)) from None
-    arguments = ReplayArguments(only, start, sandbox, dry)
-    results, failures = asyncio.run(_replay_runs(bench, past_runs, arguments))
+    fire = partial(replay_run, bench, only=only, start=start, sandbox=sandbox, dry=dry)
+    results, failures = asyncio.run(fire_one_by_one(bench, past_runs, fire, lambda one: f"Run {one.id}"))
     if dry:
         return dry_run_answer([plan for plan in results if isinstance(plan, Plan)], failures)
     runs = [replay for replay in results if isinstance(replay, ReplayResult)]
@@ -183,15 +168,3 @@ def command(
         ok=all(replay.is_unchanged for replay in runs) and not failures,
         notes=(*not_run, *failures),
     )
-
-
-async def _replay_runs(
-    bench: Workbench, past_runs: Sequence[PastRun], arguments: ReplayArguments
-) -> tuple[list[ReplayResult | Plan], list[str]]:
-    def fire(one: PastRun, began: Callable[[Cancellable], object]) -> Awaitable[ReplayResult | Plan]:
-        start, sandbox = arguments.start, arguments.sandbox
-        return replay_run(
-            bench, one, only=arguments.only, start=start, sandbox=sandbox, dry=arguments.dry, on_start=began
-        )
-
-    return await fire_one_by_one(bench, past_runs, fire, lambda one: f"Run {one.id}")

@@ -83,7 +83,7 @@ SUBJECTS = {
 @click.command("schema", cls=ExampledCommand)
 @click.argument("name", required=False, metavar="[NAME]", type=click.Choice(tuple(SUBJECTS)))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-def command(name: str | None, as_json: bool) -> int:
+def schema_command(name: str | None, as_json: bool) -> int:
     """Print the JSON Schema of a file that you write, or of what a command prints with `--json`.
 
     Without NAME, list the schemas. An editor with yaml-language-server checks a file that begins with

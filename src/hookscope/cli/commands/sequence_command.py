@@ -176,7 +176,7 @@ PARAMETERS = (
 
 
 @answers.command("sequence", *PARAMETERS)
-def command(
+def sequence_command(
     options: Options,
     names: Sequence[str],
     dry: bool,

@@ -16,11 +16,10 @@ import click
 
 from hookscope.app.options import Options
 from hookscope.app.project_config import ENVIRONMENTS_FOLDER, EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS
-from hookscope.app.variables import DOTENV
 from hookscope.app.watching import AUTHORED, POLL, Watch, WatchedPaths, watched_paths
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.acceptance import accept as accept_run
-from hookscope.authoring.testing.masked_expectations import expectation_masking_of
+from hookscope.authoring.testing.acceptance import expectation_masking_of
 from hookscope.authoring.testing.sequences import run_test_file
 from hookscope.authoring.testing.test_runs import SavedEventResult, saved_event_paths
 from hookscope.cli import answers
@@ -38,6 +37,7 @@ from hookscope.cli.shared_options import (
 from hookscope.model.failure import Refusal
 from hookscope.model.host import Host
 from hookscope.model.text import one_line
+from hookscope.storage.state_files import DOTENV
 from hookscope.values import dataclass
 
 WAITING_MESSAGE = "hookscope: waiting until hooks, settings or saved events change; Ctrl-C ends it."
@@ -77,7 +77,7 @@ class TestArguments:
 
 
 @answers.command("test", *PARAMETERS)
-def command(
+def test_command(
     options: Options,
     what: Sequence[str],
     junit: Path | None,

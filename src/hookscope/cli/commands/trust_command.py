@@ -26,7 +26,7 @@ LINK_LIMIT = 5  # links to name one by one
         help="Allow DIR even if it is your home, the root, or a folder above your home or the workspace.",
     ),
 )
-def command(options: Options, folder: str, everything_below: bool) -> Answer:
+def trust_command(options: Options, folder: str, everything_below: bool) -> Answer:
     """Allow the handlers in DIR, and in all folders below it, to run on this machine.
 
     Links in DIR are resolved first. Hookscope refuses your home folder, every folder above it or above the

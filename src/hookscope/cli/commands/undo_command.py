@@ -30,7 +30,7 @@ from hookscope.storage.edits.masked_preview import masked_preview
         help="Discard the last edit: its files stay, and the edit before it is next.",
     ),
 )
-def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> Answer:
+def undo_command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> Answer:
     """Undo the last change that Hookscope made to your files; print the edit.
 
     A change is an edit of the settings or a HOOK.md, or everything that one `new` wrote. A change that cannot

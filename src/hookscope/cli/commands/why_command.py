@@ -2,28 +2,35 @@
 
 import click
 
-from hookscope.analysis.lamp_chain import lamp_chains, lamp_chains_document
+from hookscope.analysis.lamp_chain import MOST_CHAINS, lamp_chains, lamp_chains_document
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.render.hook_output import lamp_chains_text
+from hookscope.model.failure import Refusal
+from hookscope.model.text import one_line
 
 
 @answers.command("why", click.Argument(["name"]), click.Argument(["event"], required=False))
-def command(options: Options, name: str, event: str | None) -> Answer:
+def why_command(options: Options, name: str, event: str | None) -> Answer:
     """Show why a hook does not run: one sentence, and each step from its file to the user.
 
-    The first step that fails is marked, with the command that fixes it. Without EVENT: for each event that
-    the hook subscribes to. Runs nothing. Exit code 0: it would run on at least one event.
+    Failed steps are marked, and the first one names the command that fixes it. Without EVENT: for each event
+    that the hook subscribes to. Runs nothing. Exit code 0: it would run on at least one event.
     """
     bench = answers.workbench_for(options)
     view = bench.scan()
     rejected = (item for item in view.inventory.rejected if name in (item.name, item.path.name))
     row = view.inventory.find(name) or next(rejected, None) or bench.hook(view, name)
-    chains = lamp_chains(bench, view, row, event)
+    try:
+        chains = lamp_chains(bench, view, row, event)
+    except OSError as error:  # the journal cannot be read
+        raise Refusal(str(error), f"`hookscope info {one_line(name)}` shows every check.") from None
+    more = len(getattr(row, "events", None) or ()) - MOST_CHAINS if event is None else 0
+    omitted = (f"{more:,} more events are omitted: `why NAME EVENT` shows one.",) if more > 0 else ()
     return Answer(
         lamp_chains_document(chains),
         lambda: lamp_chains_text(chains),
         ok=any(chain.would_run for chain in chains),
-        notes=answers.unreadable_settings_warnings(view.host),
+        notes=(*answers.unreadable_settings_warnings(view.host), *omitted),
     )

@@ -248,22 +248,14 @@ def _status_after_lines(repair: Repair, written: bool) -> str:
         return f"{before} → {after}" + ("." if written else ", once `--apply` has written it.")
     fixed_gates = ", ".join(repair.fixed_gates) or "a part of it"
     progress = (
-        f"Written; {fixed_gates} {_is_or_are(repair.fixed_gates)} fixed now."
+        f"Written; {fixed_gates} {'are' if len(repair.fixed_gates) > 1 else 'is'} fixed now."
         if written
         else f"`--apply` fixes {fixed_gates}."
     )
     failed_gates = tuple(dict.fromkeys(gate.name for gate in repair.remaining_gates))
     status = f"{after} still" if before == after else f"{before} → {after}"
     names = ", ".join(failed_gates)
-    return f"{progress} {names} still {_fail_or_fails(failed_gates)}: {status} (exit code 1)."
-
-
-def _fail_or_fails(names: tuple[str, ...]) -> str:
-    return "fail" if len(names) > 1 else "fails"
-
-
-def _is_or_are(names: tuple[str, ...]) -> str:
-    return "are" if len(names) > 1 else "is"
+    return f"{progress} {names} still {'fail' if len(failed_gates) > 1 else 'fails'}: {status} (exit code 1)."
 
 
 def _next_command(repair: Repair, context: RepairContext) -> str:

@@ -30,17 +30,11 @@ if TYPE_CHECKING:
     from hookscope.analysis.lamp_chain import Lamp, LampChain
     from hookscope.app.runs.activation_chain import ActivationLink
 
-
 GATE_MARKS = {True: "✓", False: "✗", None: "–"}
 
 
 def hook_info_text(
-    view: Snapshot,
-    row: HookStatus,
-    links: Sequence[ActivationLink] = (),
-    chain_problem: str = "",
-    *,
-    places: bool = False,
+    view: Snapshot, row: HookStatus, links: Sequence[ActivationLink], chain_problem: str, *, places: bool
 ) -> str:
     """Return the text of `info`: all facts about one hook; `places` adds the places that were searched.
 
@@ -56,7 +50,7 @@ def hook_info_text(
     if hook.description:
         lines.append(f"  {one_line(hook.description)}")
     lines.append("")
-    for gate in gates_for_display(row.verdict.gates):
+    for gate in sorted(row.verdict.gates, key=lambda gate: {False: 0, True: 1, None: 2}[gate.passed]):
         lines += [gate_line(gate, view), *near_miss_lines(gate, places)]
     lines += (
         [f"  `hookscope fix {one_line(shell_path(hook.name))}` shows how to fix it."]
@@ -75,11 +69,6 @@ def hook_info_text(
 def _has_unlisted_step(row: HookStatus) -> bool:
     """Return True if a failed gate has a next step that is not shown beside it."""
     return any(gate_state(gate) is not State.UNTRUSTED for gate in row.verdict.failed())
-
-
-def gates_for_display(gates: Sequence[Gate]) -> list[Gate]:
-    """Return the failed gates first, then the passed, then the unchecked ones."""
-    return sorted(gates, key=lambda gate: {False: 0, True: 1, None: 2}[gate.passed])
 
 
 def failed_gate_lines(row: HookStatus, view: Snapshot) -> list[str]:
@@ -173,7 +162,7 @@ def orphan_setting_lines(view: Snapshot, full_inventory: Inventory | None = None
     return ["", "entries without a hook", *lines] if lines else []
 
 
-def hook_list_text(view: Snapshot, *, verbose: bool = False, full_inventory: Inventory | None = None) -> str:
+def hook_list_text(view: Snapshot, *, verbose: bool, full_inventory: Inventory | None) -> str:
     """Return the text of `list`: hooks by folder, highest rank first; `verbose` adds failed gates.
 
     `full_inventory`: the unfiltered one, if the view is filtered.
@@ -299,7 +288,7 @@ def _broken_word() -> str:
     return click.style(text, fg="red") if colours_allowed() else text
 
 
-def check_text(view: Snapshot, *, verbose: bool = False) -> str:
+def check_text(view: Snapshot, *, verbose: bool) -> str:
     """Return the text of `check`: the count of each state and every reason; `verbose`: each failed gate."""
     rows = view.inventory.hooks
     counts = [(state, [row for row in rows if view.display_state(row) is state]) for state in reversed(State)]

@@ -27,7 +27,6 @@ STATE_GLYPHS = {
     State.SILENT: "◐",
 }
 
-
 STATE_COLOURS = {
     State.READY: "green",
     State.BLOCKED: "yellow",
@@ -51,13 +50,10 @@ def state_word(state: State) -> str:
 
 def fit_to_width(text: str, width: int) -> str:
     """Return the text on exactly `width` terminal cells: padded, or cut with `…`."""
-    if cell_len(text) > width:
-        return set_cell_size(text, width - 1).rstrip() + "…" + " " * _cut_gap(text, width)
-    return set_cell_size(text, width)
-
-
-def _cut_gap(text: str, width: int) -> int:
-    return width - 1 - cell_len(set_cell_size(text, width - 1).rstrip())
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    cut = set_cell_size(text, width - 1).rstrip()
+    return f"{cut}…{' ' * (width - 1 - cell_len(cut))}"
 
 
 def column_width(texts: Iterable[str], maximum: int) -> int:

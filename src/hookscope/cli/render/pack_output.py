@@ -14,7 +14,7 @@ from hookscope.cli.render.layout import column_width, fit_to_width, state_word
 from hookscope.engine.settings_entries import HostInstall
 from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.hook_event import iso
-from hookscope.model.hook_status import Gate, State, gate_state
+from hookscope.model.hook_status import State, gate_state
 from hookscope.model.host import Host
 from hookscope.model.text import ago, one_line, printable, printable_line
 from hookscope.model.trust import TrustTarget, folder_target, trust_target
@@ -28,7 +28,7 @@ INTEGRITY_WORDS = {"as installed": "", "changed": "  ✗ changed on disk since",
 FILE_LIMIT = 200  # files to list
 
 
-def pack_plan_text(plan: PackPlan, host: Host, *, diff: bool = False) -> str:
+def pack_plan_text(plan: PackPlan, host: Host, *, diff: bool) -> str:
     """Return everything that the plan would write, and what the hooks can do, for confirmation."""
     lines = [
         _plan_headline(plan),
@@ -90,9 +90,7 @@ def up_to_date_text(pack: PackUpToDate, host: Host) -> str:
     return "\n".join(lines)
 
 
-def pack_list_text(
-    statuses: Sequence[PackStatus], host: Host, host_installs: Sequence[HostInstall] = ()
-) -> str:
+def pack_list_text(statuses: Sequence[PackStatus], host: Host, host_installs: Sequence[HostInstall]) -> str:
     """Return the text of `packs`: what is installed, from where, changed files; and the host's own."""
     if not statuses and not host_installs:
         if host.dialect.pack_rules is None:
@@ -179,7 +177,8 @@ def _requirement_lines(hook: PackHookPlan) -> Iterator[str]:
     """Yield the declared requirements, passed or failed, and the author's install hints."""
     needed = [gate for gate in hook.row.verdict.gates if gate.needed and gate.kind.is_requirement]
     for gate in needed:
-        yield f"      {_gate_mark(gate)} needs {gate.name}: {one_line(', '.join(gate.needed), 200)}"
+        mark = {True: "✓", False: "✗", None: "–"}[gate.passed]
+        yield f"      {mark} needs {gate.name}: {one_line(', '.join(gate.needed), 200)}"
     for spec in hook.row.hook.meta.install:
         kind, label = one_line(str(spec.get("kind", "?"))), spec.get("label")
         package = spec.get("package") or spec.get("repository") or spec.get("url") or spec.get("id") or ""
@@ -187,11 +186,7 @@ def _requirement_lines(hook: PackHookPlan) -> Iterator[str]:
         provides = f" for {one_line(', '.join(map(str, bins)))}" if isinstance(bins, list) and bins else ""
         label_text = f" ({one_line(str(label))})" if label else ""
         named = " ".join(filter(None, (kind, one_line(str(package)))))
-        yield f"      → its author says: install {named}{provides}{label_text}; Hookscope never runs that"
-
-
-def _gate_mark(gate: Gate) -> str:
-    return {True: "✓", False: "✗", None: "–"}[gate.passed]
+        yield f"      → its author suggests: install {named}{provides}{label_text}; Hookscope never runs that"
 
 
 def _usage_lines(uses: HandlerUses, indent: str) -> Iterator[str]:
@@ -253,7 +248,7 @@ def applied_plan_document(document: Document, applied: PackChanged) -> Document:
     }
 
 
-def pack_plan_document(plan: PackPlan, *, diff: bool = False) -> Document:
+def pack_plan_document(plan: PackPlan, *, diff: bool) -> Document:
     """Return the document of what would be written."""
     after = plan.after or plan.before
     assert after is not None  # a plan has at least one of them

@@ -108,7 +108,7 @@ def _repeated_hook_lines(hook: HookRepetition) -> Iterator[str]:
 def _repeated_file_lines(repetition: Repetition, machine: Machine) -> Iterator[str]:
     files, sandbox = repetition.files, repetition.sandbox
     if files is None or sandbox is None:
-        yield "Written files are unknown. With --sandbox, all runs share copies, and changes are shown."
+        yield "File changes are unknown. --sandbox runs all fires on the same copies, and shows changes."
         return
     yield "files (in copies, discarded)"
     for file in files:

@@ -247,7 +247,7 @@ def input_of_failed_handler(result: Result, event: Event, results: Sequence[Resu
 
 
 def result_lines(
-    result: Result, width: int, machine: Machine, failed_input: HandlerInput | None = None
+    result: Result, width: int, machine: Machine, failed_input: HandlerInput | None
 ) -> list[str]:
     """Return one handler's line, then its error, its input (`failed_input`), and its output."""
     name = fit_to_width(one_line(result.call.name), width)

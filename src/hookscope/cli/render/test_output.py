@@ -10,15 +10,14 @@ from xml.etree import ElementTree
 
 from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
-from hookscope.authoring.testing.masked_expectations import without_secrets
+from hookscope.authoring.testing.acceptance import without_secrets
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.cli.render import run_output
 from hookscope.cli.render.layout import column_width, distinct_names, fit_to_width
 from hookscope.model.machine import Machine
-from hookscope.model.run import Run
 from hookscope.model.text import duration, one_line, printable
 from hookscope.storage.journal.records import plain_json
-from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
+from hookscope.storage.journal.redaction import Redaction
 
 NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
 
@@ -45,9 +44,7 @@ def saved_event_document(result: SavedEventResult, dialect: str) -> Document:
     }
 
 
-def saved_event_results_text(
-    results: Sequence[SavedEventResult], copied_machine: Machine | None = None
-) -> str:
+def saved_event_results_text(results: Sequence[SavedEventResult], copied_machine: Machine | None) -> str:
     """Return the text of `test`: a line for each event with its failures, then the count.
 
     With `copied_machine`, the machine whose files were copied, it also shows the files that
@@ -75,18 +72,11 @@ def saved_event_results_text(
         end += dict.fromkeys(
             line
             for test_result in results
-            for run in _runs_of_test(test_result)
-            for line in _sandbox_lines(run)
+            for part in (test_result, *test_result.steps)
+            if part.run is not None and part.run.guarded is not None
+            for line in run_output.sandbox_protection_lines(part.run.guarded)
         )
     return "\n".join([*lines, "", *end])
-
-
-def _runs_of_test(result: SavedEventResult) -> list[Run]:
-    return [part.run for part in (result, *result.steps) if part.run is not None]
-
-
-def _sandbox_lines(run: Run) -> list[str]:
-    return run_output.sandbox_protection_lines(run.guarded) if run.guarded is not None else []
 
 
 def _sandboxed_file_lines(result: SavedEventResult, machine: Machine) -> Iterator[str]:
@@ -118,8 +108,8 @@ def junit_xml(
     results: Sequence[SavedEventResult],
     folder: Path,
     began: datetime,
-    copied_machine: Machine | None = None,
-    redaction: Redaction = NOTHING_KNOWN,
+    copied_machine: Machine | None,
+    redaction: Redaction,
 ) -> str:
     """Return JUnit XML for CI systems: one suite, a case for each saved event, times in seconds.
 

@@ -4,22 +4,14 @@ Only plugin handlers get a second argument. A HOOK.md hook finds such data in th
 or in its context (`event.context`).
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         export default async function tidy(event, ctx) {
           console.log(ctx.sessionKey);
         }
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         export default async function tidy(event) {
           console.log(event.sessionKey);
@@ -33,11 +25,11 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    parameters = subject.facts.parameters if subject.facts is not None and subject.kind == "folder" else ()
+    parameters = subject.source_facts.parameters
     for parameter in parameters[:1]:
         name = one_line(parameter.name, 60)
         text = f"The handler receives no `{name}`: the host passes one argument, the event."
         yield warning(subject.handler_position(parameter), text, "Use `event.context` instead.")
 
 
-RULE = Rule("argument-second", __doc__, check, reads_source=True)
+RULE = Rule("argument-second", __doc__, check, reads_source=True, only_folder_hooks=True)

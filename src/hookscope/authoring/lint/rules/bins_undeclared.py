@@ -4,11 +4,7 @@ If the program is not on PATH, the hook still counts as ready, and its handler f
 (`ls`, `cat`) and the program that runs the handler need no declaration.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         import subprocess
 
@@ -37,11 +33,11 @@ RUNS_HANDLERS = {"typescript": "node", "javascript": "node"}
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.hook is None or subject.kind != "folder":
+    if subject.hook is None:
         return
     requires = subject.hook.meta.requires
     known = {*requires.bins, *requires.any_bins, RUNS_HANDLERS.get(subject.hook.language, "")}
-    for occurrence in subject.facts.programs:
+    for occurrence in subject.source_facts.programs:
         if occurrence.name in known:
             continue
         known.add(occurrence.name)
@@ -55,4 +51,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         )
 
 
-RULE = Rule("bins-undeclared", __doc__, check, reads_source=True)
+RULE = Rule("bins-undeclared", __doc__, check, reads_source=True, only_folder_hooks=True)

@@ -30,15 +30,13 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder":
-        return
     events = list(subject.received_events())
     unread = [event for event in events if not event.awaited]
     is_certain = len(unread) == len(events)
     named: set[str] = set()
-    for change in subject.facts.changes:
+    for change in subject.source_facts.changes:
         keys = [event.key for event in unread if change.name in event.fields]
-        is_skipped = change.kind == "default" or (not is_certain and subject.facts.guards)
+        is_skipped = change.kind == "default" or (not is_certain and subject.source_facts.guards)
         if not keys or change.name in named or is_skipped:
             continue
         named.add(change.name)
@@ -53,4 +51,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         yield level(subject.handler_position(change), text, next_step)
 
 
-RULE = Rule("change-ignored", __doc__, check, reads_source=True, depends_on_host=True)
+RULE = Rule("change-ignored", __doc__, check, reads_source=True, only_folder_hooks=True, depends_on_host=True)

@@ -33,9 +33,7 @@ MESSAGES = frozenset({"content", "message", "messages", "reply", "response", "te
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder":
-        return
-    answers = subject.facts.answers
+    answers = subject.source_facts.answers
     decision = next((answer for answer in answers if not answer.kind), None)
     message = next((answer for answer in answers if answer.name in MESSAGES), None)
     found = decision or message or next(iter(answers), None)
@@ -55,4 +53,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     yield level(subject.handler_position(found), text, next_step)
 
 
-RULE = Rule("decision-returned", __doc__, check, reads_source=True)
+RULE = Rule("decision-returned", __doc__, check, reads_source=True, only_folder_hooks=True)

@@ -4,11 +4,7 @@ If the variable is not set, the hook still counts as ready, and its handler fail
 that the handler can do without (`… or "x"`, `if …`) is not a requirement.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         import os
 
@@ -46,10 +42,10 @@ OURS = "HOOKSCOPE_"
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.hook is None or subject.kind != "folder":
+    if subject.hook is None:
         return
     known = {*ALWAYS, *subject.host.variables, *subject.hook.meta.requires.env}
-    for occurrence in subject.facts.env:
+    for occurrence in subject.source_facts.env:
         if occurrence.kind == "optional" or occurrence.name in known or occurrence.name.startswith(OURS):
             continue
         known.add(occurrence.name)
@@ -64,4 +60,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         )
 
 
-RULE = Rule("env-undeclared", __doc__, check, reads_source=True)
+RULE = Rule("env-undeclared", __doc__, check, reads_source=True, only_folder_hooks=True)

@@ -43,9 +43,7 @@ ANSWERS = ANSWERS_OF_GATES | {
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder":
-        return
-    answers = [occurrence for occurrence in subject.facts.puts if occurrence.name in ANSWERS]
+    answers = [occurrence for occurrence in subject.source_facts.puts if occurrence.name in ANSWERS]
     if answers:
         text = f"The handler sets {_listed(answers)}, which the host ignores: the action is not stopped."
         plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
@@ -53,8 +51,8 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         next_step += " A plugin hook such as message_sending can stop the action." if plugins else ""
         yield warning(subject.handler_position(answers[0]), text, next_step)
     fields = {field for event in subject.received_events() for field in event.fields}
-    own = [occurrence for occurrence in subject.facts.strays if occurrence.name in fields]
-    other = [occurrence for occurrence in subject.facts.strays if occurrence.name not in fields]
+    own = [occurrence for occurrence in subject.source_facts.strays if occurrence.name in fields]
+    other = [occurrence for occurrence in subject.source_facts.strays if occurrence.name not in fields]
     if own:
         where = "it is" if len({occurrence.name for occurrence in own}) == 1 else "they are"
         text = f"No event has {_listed(own)}: {where} in the event's context."
@@ -72,4 +70,4 @@ def _listed(occurrences: Sequence[Occurrence]) -> str:
     return ", ".join(f"`event.{one_line(name, 60)}`" for name in names[:LISTED]) + more
 
 
-RULE = Rule("event-member", __doc__, check, reads_source=True, depends_on_host=True)
+RULE = Rule("event-member", __doc__, check, reads_source=True, only_folder_hooks=True, depends_on_host=True)

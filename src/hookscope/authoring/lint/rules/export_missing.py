@@ -5,11 +5,7 @@ host calls the default export, or `handler` in a Python file. An object, a strin
 A plugin may also export an object that has `register`.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def tidies(event): ...
 

@@ -37,12 +37,12 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
     open_events = not events or any(not event.described for event in events)
     catalogue = subject.host.catalogue
     families = [catalogue.by_key.get(key) for key in subject.events]
-    if subject.facts is None or subject.kind != "folder" or open_events:
+    if open_events:
         return
     if any(event is None or (event.family and event.open and not event.described) for event in families):
         return  # nothing describes the context of its other events
     known = {name for event in events for name in event.fields}
-    for occurrence in subject.facts.fields:
+    for occurrence in subject.source_facts.fields:
         if occurrence.name in known or camel(occurrence.name) in known or occurrence.name in UNCHECKED_FIELDS:
             continue
         known.add(occurrence.name)
@@ -57,4 +57,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         )
 
 
-RULE = Rule("field-unknown", __doc__, check, reads_source=True, depends_on_host=True)
+RULE = Rule("field-unknown", __doc__, check, reads_source=True, only_folder_hooks=True, depends_on_host=True)

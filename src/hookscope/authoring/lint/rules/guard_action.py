@@ -3,11 +3,7 @@
 A guard is an `if` on the event. No event with that action reaches the hook, so the guarded code never runs.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event):
             if event.action in ("new", "reset"):
@@ -34,14 +30,12 @@ from hookscope.model.text import one_line
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
     events = subject.events
-    if subject.facts is None or subject.kind != "folder":
-        return
     families = [key for key in events if ":" not in key]
     if families:
         yield from _never_sent(subject, families)
         return
     actions = {key.partition(":")[2] for key in events}
-    for occurrence in subject.facts.guards if actions else ():
+    for occurrence in subject.source_facts.guards if actions else ():
         if (
             occurrence.kind == "action"
             and occurrence.name
@@ -56,11 +50,11 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
 def _never_sent(subject: LintSubject, families: list[str]) -> Iterator[RuleMessage]:
     """Yield a message for each guard on an action that no event of these types has."""
     catalogue = subject.host.catalogue
-    if subject.facts is None or any(catalogue.sends(f"{family}:{ANY}") for family in families):
+    if any(catalogue.sends(f"{family}:{ANY}") for family in families):
         return  # users define the actions of these types
     received = [event.key for event in subject.received_events()]
     actions = {key.partition(":")[2] for key in (*received, *subject.events)}
-    for occurrence in subject.facts.guards if received else ():
+    for occurrence in subject.source_facts.guards if received else ():
         if (
             occurrence.kind == "action"
             and occurrence.name not in actions
@@ -74,4 +68,4 @@ def _never_sent(subject: LintSubject, families: list[str]) -> Iterator[RuleMessa
 
 
 ANY = "any-action"  # a made-up action; the host sends it only if users define the actions of its type
-RULE = Rule("guard-action", __doc__, check, reads_source=True, depends_on_host=True)
+RULE = Rule("guard-action", __doc__, check, reads_source=True, only_folder_hooks=True, depends_on_host=True)

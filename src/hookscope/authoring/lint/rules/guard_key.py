@@ -4,22 +4,14 @@ The type of `command:new` is `command` and its action is `new`; neither is ever 
 never true.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event):
             if event.type == "command:new":
                 print("new")
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event):
             if event.type == "command" and event.action == "new":
@@ -34,7 +26,7 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    for occurrence in subject.facts.guards if subject.facts is not None and subject.kind == "folder" else ():
+    for occurrence in subject.source_facts.guards:
         if is_whole_key(occurrence, subject):
             key = one_line(occurrence.name, 60)
             family, _, action = key.partition(":")
@@ -47,4 +39,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             )
 
 
-RULE = Rule("guard-key", __doc__, check, reads_source=True)
+RULE = Rule("guard-key", __doc__, check, reads_source=True, only_folder_hooks=True)

@@ -3,11 +3,7 @@
 A guard is an `if` on the event. No event of that type reaches the hook, so the guarded code never runs.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event):
             if event.type == "gateway":
@@ -33,10 +29,10 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or not subject.events or subject.kind != "folder":
+    if not subject.events:
         return
     types = {key.partition(":")[0] for key in subject.events}
-    for occurrence in subject.facts.guards:
+    for occurrence in subject.source_facts.guards:
         if (
             occurrence.kind == "type"
             and occurrence.name not in types
@@ -49,4 +45,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             yield warning(subject.handler_position(occurrence), text, next_step)
 
 
-RULE = Rule("guard-type", __doc__, check, reads_source=True)
+RULE = Rule("guard-type", __doc__, check, reads_source=True, only_folder_hooks=True)

@@ -3,20 +3,12 @@
 Each host looks for its own names: `handler.mjs`, for example, is loaded by one host and ignored by another.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.mjs
         export default async () => {};
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.js
         module.exports = async () => {};
 """

@@ -4,18 +4,10 @@ Hosts look for certain file names, and skip a folder that has none of them. A pl
 does not load; often it has not been built yet.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event): ...
 """

@@ -3,22 +3,14 @@
 The file name decides which one runs; the other is never read. Often one of them is an old build of the other.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         export default async () => {};
     handler.js
         module.exports = async () => {};
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         export default async () => {};
 """

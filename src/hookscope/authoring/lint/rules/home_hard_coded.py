@@ -4,21 +4,13 @@
 event's context.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event):
             open("/Users/joe/notes.txt").read()
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         from pathlib import Path
 
@@ -33,7 +25,7 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    for occurrence in subject.facts.homes if subject.facts is not None else ():
+    for occurrence in subject.source_facts.homes:
         text = f"`{one_line(occurrence.name, 60)}` is one user's home folder, on one machine."
         yield warning(
             subject.handler_position(occurrence),

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from hookscope.authoring.lint.header import IGNORE_PATH, ignored_in_header, ignored_in_source
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint
 from hookscope.model.hook import FilePosition
-from hookscope.model.text import closest_match, one_line
+from hookscope.model.text import closest_match, did_you_mean, one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
@@ -42,8 +42,7 @@ def _unknown_rule(id_: str, place: FilePosition) -> Iterator[RuleMessage]:
     from hookscope.authoring.lint.rules import RULES  # RULES contains this rule: a cycle
 
     if id_ not in RULES:
-        closest = closest_match(id_, RULES)
-        next_step = f"Did you mean {closest}?" if closest else "`hookscope lint --explain all` lists them."
+        next_step = did_you_mean(closest_match(id_, RULES), "`hookscope lint --explain all` lists them.")
         yield hint(place, f"There is no lint rule `{one_line(id_, 60)}` to ignore.", next_step)
 
 

@@ -6,11 +6,7 @@ does not find `lib.ts`, and `./lib` is not a file. A project with such a module 
 Host: openclaw@2026.9
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         import { tidy } from "./lib.js";
         export default async (event) => tidy(event);
@@ -18,11 +14,7 @@ Bad:
         export function tidy(event: object) { console.log(event); }
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         import { tidy } from "./lib.ts";
         export default async (event) => tidy(event);

@@ -5,22 +5,14 @@ The import remains when the host has removed the types. It then fails, because t
 Host: openclaw@2026.9
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         import { HookHandler } from "openclaw/hooks";
         const handler: HookHandler = async (event) => { console.log(event.action); };
         export default handler;
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         import type { HookHandler } from "openclaw/hooks";
         const handler: HookHandler = async (event) => { console.log(event.action); };
@@ -34,10 +26,10 @@ from hookscope.model.text import one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder" or not subject.host.loads_like_node:
+    if not subject.host.loads_like_node:
         return
     absent = {one.occurrence for one in subject.missing_imports}
-    for occurrence in subject.facts.imports:
+    for occurrence in subject.source_facts.imports:
         if occurrence.kind != "types":
             continue
         text = (
@@ -55,4 +47,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             )
 
 
-RULE = Rule("import-types", __doc__, check, reads_source=True, depends_on_host=True)
+RULE = Rule("import-types", __doc__, check, reads_source=True, only_folder_hooks=True, depends_on_host=True)

@@ -34,14 +34,12 @@ from hookscope.model.text import nearest_word, one_line
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder":
-        return
     needed = {
         field: members
         for event in subject.received_events()
         for field, members in event.required_item_members.items()
     }
-    for item in subject.facts.items:
+    for item in subject.source_facts.items:
         written = item.kind.split(",") if item.kind else []
         for member, outcome in needed.get(item.name, {}).items():
             if member in written:
@@ -55,4 +53,4 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             yield warning(subject.handler_position(item), text, next_step)
 
 
-RULE = Rule("item-member", __doc__, check, reads_source=True, depends_on_host=True)
+RULE = Rule("item-member", __doc__, check, reads_source=True, only_folder_hooks=True, depends_on_host=True)

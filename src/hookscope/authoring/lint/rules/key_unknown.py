@@ -13,11 +13,7 @@ Bad:
         def handler(event): ...
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event): ...
 """

@@ -3,21 +3,13 @@
 Hosts join messages as strings: for an object, the user sees `[object Object]`.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event):
             event.messages.append({"role": "system", "content": "Tidied up."})
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.py
         def handler(event):
             event.messages.append("Tidied up.")
@@ -29,12 +21,10 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warni
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder":
-        return
-    for push in subject.facts.pushes:
+    for push in subject.source_facts.pushes:
         if push.kind:
             text = f"The handler pushes {push.kind} as a message, but the host joins messages as strings."
             yield warning(subject.handler_position(push), text, "Push a string.")
 
 
-RULE = Rule("message-not-text", __doc__, check, reads_source=True)
+RULE = Rule("message-not-text", __doc__, check, reads_source=True, only_folder_hooks=True)

@@ -5,20 +5,12 @@ If the nearest package.json says `commonjs`, an ES module fails at its first `im
 Node 22.7 and later detect the format; earlier versions assume CommonJS.
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.js
         export default async function handler(event) {}
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.js
         export default async function handler(event) {}
     package.json
@@ -39,7 +31,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         edit = Edit(package.file, ("type",), "commonjs", '"type": "commonjs"')
         others = any(name.endswith(".js") and name != handler.name for name in subject.names)
         alone = package.file.parent == handler.parent and not others  # else the edit would affect other files
-        text = f"{handler.name} is CommonJS, but its package.json says `module`: it fails to load."
+        text = f"{handler.name} is CommonJS, but its package.json has type `module`: it fails to load."
         next_step = (
             'Use `export default` and `import`, or put `"type": "commonjs"` into a package.json beside it.'
         )
@@ -54,7 +46,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         fix = (Edit(own, ("type",), "module", '"type": "module"'),)
     next_step = 'Put a package.json with `{"type": "module"}` beside it.'
     if package is not None and package.type == "commonjs":
-        text = f"{handler.name} is an ES module, but its package.json says `commonjs`: it fails to load."
+        text = f"{handler.name} is an ES module, but its package.json has type `commonjs`: it fails to load."
         yield error(subject.handler_position(), text, next_step, fix)
         return
     which = "the nearest package.json does not say" if package else "no package.json says"

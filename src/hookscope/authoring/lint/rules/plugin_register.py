@@ -33,7 +33,6 @@ ASYNC = (
     ("export", "default", "async"),
 )
 
-
 DEEPEST = 2  # brackets around a plugin's own `register`: `definePluginEntry({ register … })`
 
 

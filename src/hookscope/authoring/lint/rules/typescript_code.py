@@ -6,21 +6,13 @@ does not load.
 Host: openclaw@2026.9
 
 Bad:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         enum Level { low, high }
         export default async () => { console.log(Level.low); };
 
 Good:
-    HOOK.md
-        ---
-        name: tidy
-        metadata: {openclaw: {events: ["command:new"]}}
-        ---
+    HOOK.md as usual
     handler.ts
         const Level = { low: 0, high: 1 } as const;
         export default async () => { console.log(Level.low); };
@@ -32,10 +24,10 @@ from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:
-    if subject.facts is None or subject.kind != "folder" or not subject.host.loads_like_node:
+    if not subject.host.loads_like_node:
         return
     reported: set[str] = set()
-    for occurrence in subject.facts.code:
+    for occurrence in subject.source_facts.code:
         if occurrence.name not in reported:
             reported.add(occurrence.name)
             product = subject.host.product
@@ -50,4 +42,6 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
             )
 
 
-RULE = Rule("typescript-code", __doc__, check, reads_source=True, depends_on_host=True)
+RULE = Rule(
+    "typescript-code", __doc__, check, reads_source=True, only_folder_hooks=True, depends_on_host=True
+)

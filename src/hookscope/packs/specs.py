@@ -110,7 +110,7 @@ def _parse_git(text: str) -> PackageSpec:
     found = GIT_URL.fullmatch(address)
     url = found["url"] if found else address
     if not found and address.startswith("git+"):
-        next_step = "Write a blank as %20." if " " in address else "Use git+https, git+ssh or git+file."
+        next_step = "Write a space as %20." if " " in address else "Use git+https, git+ssh or git+file."
         raise PackError(f"{display_name(text)} is not a git address that Hookscope accepts.", next_step)
     if ref and GIT_REF.fullmatch(ref) is None:
         raise PackError(f"{display_name(text)} has no branch, tag or commit after its #.", SOURCE_KINDS)

@@ -13,16 +13,10 @@ from shlex import quote
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import one_line
 from hookscope.packs.errors import PackError
-from hookscope.packs.fetch.programs import ProgramExit, run_program
-from hookscope.packs.fetch.specs import (
-    FetchedPackage,
-    FetchOptions,
-    PackageSpec,
-    sha512_integrity,
-    without_login,
-)
 from hookscope.packs.file_tree import FileTree, digest_of, read_archive, read_folder_tree
 from hookscope.packs.package_checks import DEFAULT_LIMITS
+from hookscope.packs.programs import ProgramExit, run_program
+from hookscope.packs.specs import FetchedPackage, FetchOptions, PackageSpec, sha512_integrity, without_login
 
 PUT_BACK = "Restore it, or name another one."
 
@@ -39,7 +33,7 @@ def fetch_package(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
             options.progress.step(f"reading {spec.text}")
             return _fetch_archive(spec)
         case "npm":
-            from hookscope.packs.fetch.npm import fetch_npm
+            from hookscope.packs.npm import fetch_npm
 
             return fetch_npm(spec, options)
         case "git":
@@ -51,7 +45,7 @@ def fetch_package(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
 def _fetch_folder(spec: PackageSpec) -> FetchedPackage:
     assert spec.path is not None
     if not os.path.isdir(spec.path):
-        raise PackError(f"There is no folder {spec.path} any more.", PUT_BACK)
+        raise PackError(f"The folder {spec.path} no longer exists.", PUT_BACK)
     tree = read_folder_tree(spec.path)
     return FetchedPackage(spec, tree, spec.text, tree_integrity(tree))
 
@@ -59,7 +53,7 @@ def _fetch_folder(spec: PackageSpec) -> FetchedPackage:
 def _fetch_archive(spec: PackageSpec) -> FetchedPackage:
     assert spec.path is not None
     if not os.path.isfile(spec.path):
-        raise PackError(f"There is no archive {spec.path} any more.", PUT_BACK)
+        raise PackError(f"The archive {spec.path} no longer exists.", PUT_BACK)
     source = read_regular(spec.path, DEFAULT_LIMITS.archive + 1)
     return FetchedPackage(spec, read_archive(source, spec.path.name), spec.text, sha512_integrity(source))
 

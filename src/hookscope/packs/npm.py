@@ -15,14 +15,6 @@ from hookscope.helpers import is_user_program
 from hookscope.model.machine import RealFiles
 from hookscope.model.text import one_line
 from hookscope.packs.errors import PackError
-from hookscope.packs.fetch.programs import ProgramExit, run_program
-from hookscope.packs.fetch.specs import (
-    FetchedPackage,
-    FetchOptions,
-    PackageSpec,
-    is_prerelease,
-    sha512_integrity,
-)
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree, entries_below, read_archive
 from hookscope.packs.package_checks import (
     DEFAULT_LIMITS,
@@ -31,6 +23,8 @@ from hookscope.packs.package_checks import (
     fault_of_pack_name,
     package_error,
 )
+from hookscope.packs.programs import ProgramExit, run_program
+from hookscope.packs.specs import FetchedPackage, FetchOptions, PackageSpec, is_prerelease, sha512_integrity
 
 DEPENDENCIES, OPTIONAL_DEPENDENCIES, PEER_DEPENDENCIES = (
     "dependencies",

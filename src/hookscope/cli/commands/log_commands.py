@@ -1,7 +1,8 @@
-"""`hookscope log [RUN...]`."""
+"""`hookscope log [RUN...]` and `hookscope pin RUN...`."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import time
@@ -14,6 +15,7 @@ import click
 
 from hookscope.app import json_documents
 from hookscope.app.options import Options
+from hookscope.app.runs.past_runs import NEXT_STEP, RunFile, file_runs_numbered, run_and_plan, runs_numbered
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.options import WholeNumber
@@ -52,7 +54,7 @@ PARAMETERS = (
 
 
 @answers.command("log", *PARAMETERS)
-def command(
+def log_command(
     options: Options,
     numbers: Sequence[int],
     limit: int | None,
@@ -98,8 +100,6 @@ def command(
 
 def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) -> Answer:
     """Return the answer for these runs, from the journal or an exported file."""
-    from hookscope.app.runs.past_runs import RunFile, file_runs_numbered, runs_numbered
-
     host = bench.open()
     try:
         if file is not None:
@@ -120,8 +120,6 @@ def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) ->
 
 def _runs_of_file(path: Path, run_filter: RunFilter, limit: int, parameters: Mapping[str, Any]) -> Answer:
     """Return the answer for the last matching runs of a file."""
-    from hookscope.app.runs.past_runs import RunFile
-
     source = RunFile(path)
     matching = (run for run in source.runs() if run_filter.is_in_time(run) and run_filter.matches(run))
     runs = deque(matching, maxlen=limit)
@@ -204,8 +202,6 @@ def logged_run_document(run: StoredRun) -> dict[str, object]:
 
 def logged_run_text(run: StoredRun, host: Host) -> str:
     """Return a run as text: its time and dialect, the event, and the text of `fire`."""
-    from hookscope.app.runs.past_runs import run_and_plan
-
     event = run.event
     context = json.dumps(plain_json(event.context), ensure_ascii=False)
     when, pinned = in_local_time(run.started).strftime(TIME_FORMAT), ", pinned" if run.pinned else ""
@@ -261,3 +257,32 @@ def run_line(run: StoredRun) -> str:
     about += ", pinned" if run.pinned else ""
     outcome = fit_to_width(f"{OUTCOME_SIGNS[run.outcome]} {run.outcome}", 13)
     return f"{run.id:>5}  {when}  {fit_to_width(one_line(run.key), 22)}  {outcome} {took:>9}  {about}"
+
+
+@answers.command(
+    "pin",
+    click.Argument(["numbers"], metavar="RUN...", nargs=-1, required=True, type=WholeNumber(1, 2**62)),
+    click.Option(["--off"], is_flag=True, help="Unpin the runs."),
+)
+def pin_command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
+    """Pin runs, so that they are never deleted to make room.
+
+    `hookscope log` shows the numbers; with --pinned, only pinned runs. Exit code 1: a run does not exist.
+    """
+    bench = answers.workbench_for(options)
+    journal = bench.run_record.journal(bench.open())
+    distinct = tuple(dict.fromkeys(numbers))
+    try:
+        changed = asyncio.run(journal.pin(distinct, on=not off))
+    except OSError as error:
+        raise Refusal(str(error)) from None
+    finally:
+        bench.close_now()
+    missing = [number for number in distinct if number not in changed]
+    outcome = "no longer pinned" if off else "pinned"
+    return Answer(
+        {"pinned": not off, "runs": sorted(changed), "missing": missing},
+        "\n".join(f"Run {number} is {outcome}." for number in sorted(changed)),
+        ok=not missing,
+        notes=tuple(f"There is no run {number} in this workspace. {NEXT_STEP}" for number in missing),
+    )

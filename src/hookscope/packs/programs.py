@@ -15,9 +15,9 @@ from tempfile import TemporaryFile
 
 from hookscope.helpers import find_program, user_path
 from hookscope.packs.errors import PackError
-from hookscope.packs.fetch.specs import FetchOptions
 from hookscope.packs.file_tree import entries_below
 from hookscope.packs.package_checks import MIB, size_in_words
+from hookscope.packs.specs import FetchOptions
 from hookscope.values import dataclass
 
 POLL = 0.05  # seconds between two checks for cancellation
@@ -35,12 +35,7 @@ class ProgramExit:
 
 
 def run_program(
-    words: Sequence[str],
-    options: FetchOptions,
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    max_disk: int = MOST_DISK,
+    words: Sequence[str], options: FetchOptions, *, cwd: Path, env: Mapping[str, str]
 ) -> ProgramExit:
     """Run a program to its end, in its own process group and without a terminal.
 
@@ -69,7 +64,7 @@ def run_program(
             start_new_session=True,
         )
         try:
-            code = _wait(child, words[0], options, max_disk)
+            code = _wait(child, words[0], options)
         finally:
             _end_group(child)
         texts = []
@@ -79,7 +74,7 @@ def run_program(
     return ProgramExit(code, *texts)
 
 
-def _wait(child: subprocess.Popen[bytes], name: str, options: FetchOptions, max_disk: int) -> int:
+def _wait(child: subprocess.Popen[bytes], name: str, options: FetchOptions) -> int:
     left = options.seconds
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -90,8 +85,8 @@ def _wait(child: subprocess.Popen[bytes], name: str, options: FetchOptions, max_
             raise PackError(
                 f"{name} took longer than {options.seconds:g} s and was stopped.", "Try again later."
             )
-        if int(left / POLL) % 10 == 0 and _folder_size(options.work_folder) > max_disk:
-            what = f"{name} wrote more than {size_in_words(max_disk)} and was stopped."
+        if int(left / POLL) % 10 == 0 and _folder_size(options.work_folder) > MOST_DISK:
+            what = f"{name} wrote more than {size_in_words(MOST_DISK)} and was stopped."
             raise PackError(what, "The package is too large for a pack; choose another one.")
 
 

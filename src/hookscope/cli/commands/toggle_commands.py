@@ -1,17 +1,20 @@
-"""Switch a hook on or off in the host's settings, and show the edit."""
+"""`hookscope enable` and `disable`: switch a hook in the host's settings, and show the edit."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
+import click
+
 from hookscope.app.edits import Toggle
 from hookscope.app.json_documents import effect_document
 from hookscope.app.options import Options, command_on
 from hookscope.app.workbench import Workbench
-from hookscope.cli import answers
+from hookscope.cli import answers, host_format
 from hookscope.cli.answers import Answer
 from hookscope.cli.render import change_output
 from hookscope.model.failure import Outdated, Refusal
+from hookscope.model.host import CommandFlags, CommandOutput
 from hookscope.model.machine import Machine
 from hookscope.model.text import one_line
 from hookscope.storage.edits.masked_preview import masked_preview
@@ -54,6 +57,25 @@ def with_manual_command(refusal: Refusal, command: str) -> Refusal:
     return Refusal(refusal.problem, f"`{command}` prints the change to make by hand.", code=refusal.code)
 
 
+def host_toggle(options: Options, name: str, on: bool, dry_run: bool, as_json: bool) -> Answer:
+    """Return the answer of the host's `enable` or `disable`.
+
+    Hookscope writes the edit, so it can be undone.
+    """
+    bench = host_format.workbench_as_host(options)
+    view = bench.scan()
+    command = host_format.host_command(view)
+    output = command.refused_settings(view.host)
+    row = output or command.to_switch(view.inventory, name, on, CommandFlags(json=as_json))
+    if isinstance(row, CommandOutput):
+        return host_format.answer_from_host_output(row)
+    toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)
+    if not dry_run:
+        apply_toggle(bench, row.hook.name, toggle)
+        bench.close_now()
+    return host_format.answer_from_host_output(command.switched(row, on))
+
+
 def toggle_document(toggle: Toggle, *, written: bool) -> dict[str, object]:
     """Return the document of `enable --json` and `disable --json`."""
     return {
@@ -82,3 +104,27 @@ def toggle_text(toggle: Toggle, dry_run: bool, machine: Machine) -> str:
     tense = "would be" if dry_run else "is"
     lines.append(f"{name} {tense} {one_line(toggle.after)}. {toggle.notices}")
     return "\n".join(lines)
+
+
+def _toggle_command(name: str, on: bool, summary: str) -> click.Command:
+    """Return `enable` or `disable`, with this help."""
+
+    def toggle(options: Options, name: str, dry_run: bool, shape: str, as_json: bool) -> Answer:
+        if host_format.is_host_format(shape):
+            return host_toggle(options, name, on, dry_run, as_json)
+        return toggle_hook(options, name, on, dry_run)
+
+    toggle.__doc__ = summary
+    dry_run_option = click.Option(["--dry-run"], is_flag=True, help="Show the edit and write nothing.")
+    parameters = (click.Argument(["name"]), dry_run_option, host_format.format_option())
+    return answers.command(name, *parameters)(toggle)
+
+
+enable_command = _toggle_command(
+    "enable", True, "Switch a hook on in the host's settings, as the host's own command does; print the edit."
+)
+disable_command = _toggle_command(
+    "disable",
+    False,
+    "Switch a hook off in the host's settings, as the host's own command does; print the edit.",
+)
