@@ -90,6 +90,7 @@ def test_version_manager_shims_are_never_cached(
     hookscope: Program, kept: Path, workspace: Path, tmp_path: Path
 ) -> None:
     assert not isinstance(FOUND, NoNode)
+    kept.unlink()  # what the fixtures learned of the real one
     script, link = tmp_path / "node", tmp_path / "shim"
     script.write_text(f'#!/bin/sh\nexec {FOUND.path} "$@"\n')
     script.chmod(0o755)
@@ -101,7 +102,7 @@ def test_version_manager_shims_are_never_cached(
 
 
 def test_a_read_only_cache_folder_does_not_stop_a_fire(hookscope: Program, kept: Path) -> None:
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.unlink()
     kept.mkdir()
     done = hookscope(*FIRE)
     assert (done.code, "Traceback" in done.err) == (0, False)

@@ -74,8 +74,8 @@ NAMES: dict[str, tuple[str, str]] = {
     "has a stream": ("greet/handler.js:evil", "has a colon"),
     "is a device of Windows": ("greet/aux.js", "is the name of a device on Windows"),
     "is a device in capitals": ("greet/COM1", "is the name of a device on Windows"),
-    "ends with a dot": ("greet/evil.", "ends with a dot or a blank"),
-    "ends with a blank": ("greet /evil", "ends with a dot or a blank"),
+    "ends with a dot": ("greet/evil.", "ends with a dot or a space"),
+    "ends with a blank": ("greet /evil", "ends with a dot or a space"),
     "has an escape": ("greet/\x1b[2Jevil", "has control characters"),
     "has a newline": ("greet/a\nb", "has control characters"),
     "turns the text": ("greet/\u202esj.live", "has control characters"),
@@ -126,7 +126,7 @@ def of_tar() -> Iterator[Row]:
     yield Row("empty file", "pack.tar.gz", b"", "not a valid tar archive")
     yield Row("tar not in UTF-8", "pack.tar", tar_of(entry("greet/\udcff")), "is not UTF-8")
     yield Row("tgz of nothing", "pack.tgz", gzip.compress(b"") * 50_000, "in more than 1,000 pieces")
-    yield Row("tgz bomb", "pack.tgz", gzip.compress(bytes(24 * MIB), 9), "a bomb")
+    yield Row("tgz bomb", "pack.tgz", gzip.compress(bytes(24 * MIB), 9), "decompression bomb")
     large = tar_of(entry("greet/large", size=17 * MIB))
     yield Row("tar one large file", "pack.tar", large, "is larger than 16 MiB unpacked")
     many = tar_of(*(entry(f"greet/f{number}", size=0) for number in range(5_001)))
@@ -184,8 +184,8 @@ def of_headers() -> Iterator[Row]:
     }
     sparse = record("GNU.sparse.major", "1") + record("GNU.sparse.minor", "0")
     others: dict[str, tuple[bytes, str]] = {
-        "global pax in a chain": (for_all * 2_000, "for all entries"),
-        "global pax before each entry": (spread, "for all entries"),
+        "global pax in a chain": (for_all * 2_000, "global headers"),
+        "global pax before each entry": (spread, "global headers"),
         "large global pax": (extension(b"g", record("a", "b" * 20_000)), "larger than 16 KiB"),
         "large pax": (extension(b"x", record("a", "b" * 2 * MIB)), "larger than 1 MiB"),
         "large long name": (extension(b"L", b"n" * 2 * MIB), "larger than 1 MiB"),
@@ -228,7 +228,7 @@ def of_zip() -> Iterator[Row]:
         "zip with another name inside", "pack.zip", patched(good, b"PK\x03\x04", 30, b"Xreet"), "not a valid"
     )
     zeros = zip_of((zipfile.ZipInfo("greet/zeros"), bytes(12 * MIB)))
-    yield Row("zip bomb", "pack.zip", zeros, "a bomb")
+    yield Row("zip bomb", "pack.zip", zeros, "decompression bomb")
     lying = patched(zeros, b"PK\x01\x02", 24, struct.pack("<I", 7))
     yield Row("zip bomb that lies", "pack.zip", lying, "not a valid zip archive")
     large = zip_of((zipfile.ZipInfo("greet/large"), bytes(17 * MIB)))

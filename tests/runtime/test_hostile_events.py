@@ -134,7 +134,8 @@ async def test_an_event_class_that_a_handler_breaks_is_broken_for_it_alone(
     breaks = one("type(event).context = property(lambda _: 1 / 0)")
     outcome = await outcome_of(hook("breaks", breaks), hook("good", HI))
     assert outcome.statuses == {"breaks": "ok", "good": "ok"}
-    assert outcome["breaks"].notes == ("the event could not be read afterwards (ZeroDivisionError)",)
+    (note,) = outcome["breaks"].notes
+    assert note.startswith("it changed the worker's own code (HookEvent.context)")
     assert outcome["good"].messages == ("hi",)
 
 
