@@ -287,10 +287,10 @@ GROUP = Group(
     beside_a_pipe,
     floor=TRIP,
     targets=(
-        Target(TEN, 2.5, LOOKS),
-        Target(ONE, 1 / 50, "a spawn of sh", within=TRIP),
-        Target(ONE, 1 / 400, "a spawn of Python", within=TRIP),
-        Target(ONE, 1 / 800, "a spawn of Node", within=TRIP),
+        Target(TEN, 3, LOOKS),
+        Target(ONE, 1 / 4, "a spawn of sh", within=TRIP),
+        Target(ONE, 1 / 40, "a spawn of Python", within=TRIP),
+        Target(ONE, 1 / 80, "a spawn of Node", within=TRIP),
     ),
 )
 CRASHES = Group(

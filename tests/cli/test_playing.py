@@ -157,4 +157,4 @@ def test_play_refuses_a_host_without_sessions(hookscope: Program, app: Path) -> 
     done = hookscope("play", "--dialect", "openclaw", cwd=app)
     assert done.code == 1
     assert "OpenClaw has no sessions to simulate" in done.err
-    assert "`--dialect eve` takes the rules" in done.err
+    assert "`--dialect eve` uses the rules" in done.err

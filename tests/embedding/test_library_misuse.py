@@ -213,7 +213,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "an engine for the way to one": (
         lambda: ANY.HookRunner(an_engine()),
         TypeError,
-        "takes a function that gives a HookEngine, not a HookEngine: `lambda: engine` gives one",
+        "takes a function that gives a HookEngine, not a HookEngine: pass `lambda: engine`",
     ),
     "one plugin for a list of them": (
         lambda: library.load_plugins("guard"),

@@ -773,7 +773,7 @@ PROCESSES = row(
         body(DAEMON, PROGRAMS),
         "ok",
         None,
-        ("it left `sleep 4723`", "running outside of its process group; Hookscope kills it when it ends"),
+        ("it left `sleep 4723`", "running outside of its process group; Hookscope kills what it left when"),
         only_linux=TELLS,
         file=FILE,
     ),

@@ -534,7 +534,7 @@ PROCESSES = row(
         body(DAEMON, "import os"),
         "ok",
         None,
-        ("it left `sleep 4713`", "running outside of its process group; Hookscope kills it when it ends"),
+        ("it left `sleep 4713`", "running outside of its process group; Hookscope kills what it left when"),
         only_linux=TELLS,
     ),
     Fault(

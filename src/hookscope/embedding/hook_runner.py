@@ -296,7 +296,7 @@ class HookRunner:
         Raises TypeError if it is not callable.
         """
         if not callable(engine_of):
-            hint = "`lambda: engine` gives one" if isinstance(engine_of, HookEngine) else "leave it out"
+            hint = "pass `lambda: engine`" if isinstance(engine_of, HookEngine) else "leave it out"
             raise TypeError(
                 f"HookRunner takes a function that gives a HookEngine, not {type_phrase(engine_of)}: {hint}"
             )

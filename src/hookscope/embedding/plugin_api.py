@@ -79,8 +79,8 @@ class PluginApi(authoring_api.RecordingPluginApi):
     keywords, or `api.on("before_tool_call", fn, priority=10)`; `on` is a decorator too. Handlers
     take `(event, ctx)` or `(event)`, sync or async. The dialect decides which priority goes first.
 
-    An unknown event name causes a warning with the closest match. Guides leave the effect open: the
-    handler is registered for events fired under that name. A host as shipped ignores it.
+    An unknown event name causes a warning with the closest match. The guides do not define its
+    effect, so there the handler receives events fired under that name. A shipped host ignores it.
     Registrations outlive `load_hooks`; `clear_hooks` and `close_hooks` remove them.
 
     Source: seeds 003 ("Hook Registration") and 004 (section 8); rules note 6.

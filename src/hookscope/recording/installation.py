@@ -76,7 +76,7 @@ def installed_taps_of(host: Host) -> Mapping[Path, InstalledTap]:
 
 
 def _possible_tap_roots(host: Host) -> Iterator[Path]:
-    """Yield where taps may be: a stream's root is its module, whose name ends in its language."""
+    """Yield where taps may be. The root of a stream's tap is its module, with the suffix of a language."""
     for kind in TAP_KINDS:
         for root in tap_roots_of(host, kind):
             if kind == "stream":
@@ -118,7 +118,7 @@ def _changes_to_install(tap: Tap, known: InstalledTap | None) -> Iterator[Change
 
 
 def _foreign_files(tap: Tap, before: Mapping[Path, str]) -> list[Path]:
-    """Return other files in the tap's folder."""
+    """Return the files in the tap's folder that Hookscope does not write."""
     if tap.kind == "stream" or not os.path.isdir(tap.root):
         return []
     known = {*tap.files, *before, tap.root / PYTHON_CACHE}
@@ -172,7 +172,7 @@ def content_digest(content: bytes | None) -> str:
 
 
 def apply_tap_plan(plan: TapPlan) -> None:
-    """Write the plan, tap after tap. Raises Refusal; nothing of that tap is written then."""
+    """Write the plan, tap after tap. Raises Refusal if a tap cannot be written; that tap is kept."""
     record = installed_taps_record()
     known = record.all()
     spool = _create_spool(plan)
@@ -211,7 +211,7 @@ def _installed_tap(
 
 
 def _create_spool(plan: TapPlan) -> tuple[Path, ...]:
-    """Return the folder if it was created. A tap creates none: without it, the tap is on another machine."""
+    """Create the spool; return it if it was missing. A tap creates none: it may run on another machine."""
     if os.path.isdir(plan.spool) or not any(step.tap is not None for step in plan.steps):
         return ()
     try:

@@ -179,7 +179,7 @@ class SpoolTail:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Start at the current end."""
+        """Start at the current end of the spool."""
         self.folder = folder
         self._in_long_line = False  # inside a line that is too long to be an event
         self._old = self._head_of(
@@ -283,12 +283,12 @@ EVENTS_AT_ONCE = 1_000  # events reported at once; only the newest if there are 
 
 @dataclass(frozen=True, slots=True)
 class ArrivedEvents:
-    """New real events, oldest first, and which of them are not reported."""
+    """New real events, oldest first, and the numbers of those that are not reported."""
 
     events: tuple[RecordedEvent, ...]
     dropped: int = 0  # earlier events that are not reported, because too many arrived at once
     skipped: int = 0  # lines that are not events
-    missed: bool = False  # some arrived and were lost between two reads
+    missed: bool = False  # some events arrived and were lost between two reads
 
 
 OnArrival = Callable[[ArrivedEvents], object]

@@ -74,12 +74,12 @@ class InstalledTaps:
         except OSError as error:
             raise Refusal(
                 f"Cannot record the tap in {self.file}: {error_reason(error)}.",
-                "HOOKSCOPE_STATE_DIR names another folder.",
+                "Set HOOKSCOPE_STATE_DIR to another folder.",
             ) from None
 
 
 def is_tap(hook: Hook, modules: Collection[Path]) -> bool:
-    """Return True if the hook is a tap with one of these modules, whose paths may have links resolved."""
+    """Return True if the hook is a tap whose handler is one of `modules`, also if links lead to it."""
     if hook.handler is None or not hook.name.rpartition("/")[2].startswith(TAP_NAME):
         return False
     real = os.path.realpath(hook.handler)

@@ -53,7 +53,7 @@ def _release(waiter: asyncio.Future[None], _: asyncio.Future[Any]) -> None:
 
 
 async def wait_until_all_done(tasks: Collection[asyncio.Future[Any]], cancel: Callable[[], None]) -> None:
-    """Do the same as `wait_until_done` for several tasks, which `cancel` stops together."""
+    """Wait for several tasks as `wait_until_done` does; `cancel` stops all of them."""
     if len(tasks) == 1:
         (task,) = tasks
         await wait_until_done(task, cancel)

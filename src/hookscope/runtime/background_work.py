@@ -33,7 +33,7 @@ class WaitTime:
 
 
 def wait_time(seconds: float, is_enough: Callable[[], bool] = lambda: False) -> WaitTime:
-    """Return a limit that ends in so many seconds, or earlier when `is_enough` returns True."""
+    """Return a limit that ends after `seconds`, or earlier once `is_enough` returns True."""
     return WaitTime(seconds, perf_counter() + seconds, is_enough)
 
 
@@ -54,10 +54,10 @@ NO_BACKGROUND_WORK = BackgroundWork()
 
 
 async def still_running(worker: WorkerHandle, wait: WaitTime | None) -> str:
-    """Wait, then describe the background work of the last run that is still running; empty if none is.
+    """Wait, then describe the last run's background work that is still running; empty: there is none.
 
-    If `wait` is None, do not wait. Call it while `listening`. Raises WorkerLost, even if the worker does not
-    answer because the work keeps it busy.
+    If `wait` is None, do not wait. Call this while the worker is `listening`. Raises WorkerLost, also if the
+    worker is only too busy with that work to answer.
     """
     pause = FIRST_PAUSE
     while True:
@@ -98,7 +98,7 @@ class WorkerLeftovers:
         self._running: dict[str, str] = {}  # hook → what its handler left running
         self._newest_pid = 0  # newest process number at the last check for escaped processes
         self._checked_at = 0.0  # perf_counter time of that check
-        self._handler_seconds = 0.0  # that handlers took since then
+        self._handler_seconds = 0.0  # that handlers have taken since that check
         self._escaped: dict[int, MarkedProcess] = {}
         self._ended_processes: list[MarkedProcess] = []  # ended with the worker, and not reported before
         self._surviving_processes: list[MarkedProcess] = []  # may still run although the worker has ended
@@ -143,7 +143,7 @@ class WorkerLeftovers:
         return (f"some of its output may be from {left}",) if left else ()
 
     def may_have_escaped(self, calls_follow: bool, took: float = SHORTEST_SPAWN) -> bool:
-        """Return whether a process was started since the last check.
+        """Return whether a process may have left the worker's group since the last check.
 
         `calls_follow`: more calls follow. `took`: the handler's duration.
         """
@@ -174,7 +174,7 @@ class WorkerLeftovers:
         if not found:
             return ()
         self._escaped.update((process.pid, process) for process in found)
-        return (f"{_escaped_note(found)}; Hookscope kills it when it ends the worker",)
+        return (f"{_escaped_note(found)}; Hookscope kills what it left when the worker ends",)
 
     def ended_notes(self) -> tuple[str, ...]:
         """Return sentences about processes outside the group that were found only when the worker ended."""

@@ -60,7 +60,7 @@ class WorkerProgram:
 
 @dataclass(frozen=True, slots=True)
 class PrintedOutput:
-    """The output since it was last taken."""
+    """What handlers have printed since the output was last taken."""
 
     stdout: str = ""
     stderr: str = ""
@@ -72,11 +72,11 @@ NOTHING_PRINTED = PrintedOutput()
 
 @dataclass(frozen=True, slots=True)
 class LateEvent:
-    """An uncaught error, or a sentence, from a handler that had already answered."""
+    """An uncaught error, or a note, about a handler that had already returned."""
 
     hook: str  # the hook's name; empty if unknown
     error: object  # as the worker describes it
-    text: str = ""  # the sentence, if there is no error
+    text: str = ""  # the note, if there is no error
 
 
 @dataclass(frozen=True, slots=True)

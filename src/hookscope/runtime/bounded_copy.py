@@ -112,7 +112,7 @@ class CopyPaths:
         self._originals.append((self.disk, ""))
 
     def copy_of(self, path: str) -> str:
-        """Return where the path is, or would be, in the copies; unchanged outside the copied folders."""
+        """Return the path's place in the copies, existing or not; outside the copied folders, the path."""
         copy = _path_in_copy(path, self._copies)
         if copy != os.path.abspath(path):
             return copy
@@ -121,11 +121,11 @@ class CopyPaths:
         return inside if inside != real and os.path.isdir(os.path.dirname(inside)) else path
 
     def copy_of_reached(self, path: str) -> str:
-        """Do the same as `copy_of`, also for paths that were added later."""
+        """Return the path in the copies, also for what `add` has added; else the path itself."""
         return _path_in_copy(path, self._reached)
 
     def add(self, path: str) -> CopiedPath:
-        """Add a place for another file or folder, given by its real path. `copy_of` ignores it."""
+        """Add a place for another file or folder, given by its real path. `copy_of` ignores this place."""
         place = self._copied_path(path)
         self._reached[path] = place.copy
         return place

@@ -383,7 +383,7 @@ class Debugger:
         self._lines: dict[str, tuple[int | Message, ...]] = {}
         self._workers: list[WorkerHandle] = []  # running
         self._stopped_worker: WorkerHandle | None = (
-            None  # that has the reported stop, or is executing a command
+            None  # the worker that has the reported stop, or is executing a command
         )
         self._stop: Stop | None = None
         self._waiting_stops: deque[tuple[WorkerHandle, Stop]] = (

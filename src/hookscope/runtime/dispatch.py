@@ -57,7 +57,7 @@ class IgnoredChangesPolicy(Protocol):
 def with_ignored_notes(
     result: Result, event: Event, needs: ItemNeeds = NO_NEEDS, policy: Policy | None = None
 ) -> Result:
-    """Return the result with notes on ignored changes, instead of notes on converting such values."""
+    """Return the result with notes on ignored changes, without notes on converting an ignored value."""
     if result.returned is None and not result.patch and not result.messages:  # most handlers
         return result
     notes = ignored_notes(result, event)

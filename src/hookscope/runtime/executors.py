@@ -72,7 +72,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class NoNode:
-    """No usable Node, with what was found instead."""
+    """The result of a search without a usable Node: the reason, and what was found instead."""
 
     reason: str
     origin: str = ""  # of what was found
@@ -95,7 +95,7 @@ class NoNode:
 
 
 def _install_hint(origin: str) -> str:
-    """Return how to get another Node: install one, or name one if the user has named a program."""
+    """Return how to get another Node: name another program if the user has named one, else install Node."""
     if origin == NAMED_IN_CONFIG:
         return "name another under `node:` in .hookscope/config.yaml"
     return f"`{install_command(NODE_EXTRA)}` installs one"

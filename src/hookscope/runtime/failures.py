@@ -27,9 +27,9 @@ class FaultCounter:
 
     clock: Callable[[], float] = time.monotonic
     _faults: dict[Path, list[float]] = field(default_factory=dict)
-    _harmful_content: dict[Path, str] = field(default_factory=dict)  # that caused the last fault
-    _left_running: dict[Path, str] = field(default_factory=dict)  # that left something running
-    _lasting: dict[Path, str] = field(default_factory=dict)  # whose background work outlasted our wait
+    _harmful_content: dict[Path, str] = field(default_factory=dict)  # content that caused the last fault
+    _left_running: dict[Path, str] = field(default_factory=dict)  # content that left something running
+    _lasting: dict[Path, str] = field(default_factory=dict)  # content whose work outlasted our wait
 
     def add_fault(self, code: Code, content: str) -> bool:
         """Count a fault. Return True if this one puts the hook into quarantine."""

@@ -302,12 +302,12 @@ class OriginalsWatch:
             if os.lstat(folder).st_ctime_ns == then:
                 return
             now = os.listdir(folder)
-        except OSError:  # reported as changed or deleted, if it was noted
+        except OSError:  # `_changed` has reported the folder, if it was noted
             return
         yield from (
             path for name in now if name not in names and self._is_watched(path := f"{folder}/{name}")
         )
 
     def _is_watched(self, path: str) -> bool:
-        """Return False for excluded folders, and for the folders above them."""
+        """Return True unless the path is an excluded folder, or a folder above one."""
         return not any(ours == path or ours.startswith(f"{path}/") for ours in self._excluded)

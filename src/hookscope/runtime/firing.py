@@ -54,7 +54,7 @@ class RunInProgress:
     began: float
     on_step: Callable[[Step], None]
     recorder: Recorder | None
-    on_recorded: Callable[[], object]  # called once the start is recorded or could not be
+    on_recorded: Callable[[], object]  # called once the start is recorded, or recording has failed
     results: list[Result] = field(default_factory=list)
     fold: Fold | None = None
     ending: Ending | None = None
@@ -165,7 +165,7 @@ class RunInProgress:
         return tuple(sorted(self.results, key=lambda result: places.get(result.call, len(places))))
 
     def _injected_fault_notes(self, call: Registration, fault: InjectedFault) -> tuple[str, ...]:
-        """Return notes on the injected fault and, if it was ended early, on how long the host would wait."""
+        """Return notes on the injected fault and, if Hookscope ended it early, on the wait of the host."""
         note = f"broken on purpose: {fault.text}"
         if fault.limit is None:
             return (note,)
@@ -286,11 +286,11 @@ class NestedFiring:
         return ""
 
     def enter(self, depth: int) -> None:
-        """Set the depth of this task: firings of the task, and of what it starts, are one level deeper."""
+        """Set the depth of this task. Firings by the task, or by tasks it starts, are one level deeper."""
         _current_chain.set((self._chain, depth))
 
     def stopped_notes(self) -> list[str]:
-        """Return a sentence for each event stopped in the chain; empty if this is not its first firing."""
+        """Return a sentence for each event stopped in the chain; empty except for the first firing."""
         return (
             [*map(_not_fired_note, sorted(self._chain.stopped_keys))]
             if self._is_first and not self.loop_reason
@@ -357,7 +357,7 @@ class Firing:
         return self._cancelled
 
     async def number(self) -> int | None:
-        """Return the run's ID once its start is recorded; None if it is not, or if it pauses before that."""
+        """Return the run's ID once its start is recorded; None if that failed, or if the run pauses first."""
         while self._recorder is not None and not self.done and not self._is_paused_unrecorded():
             progress = self._progress
             if progress is not None and (progress.id is not None or progress.record_error):

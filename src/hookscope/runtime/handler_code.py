@@ -229,7 +229,7 @@ def module_from(document: Any, target: Callable[[str], Handler | Code]) -> Modul
 
 
 def member_targets(code: Code) -> Callable[[str], Code]:
-    """Return the `target` for `module_from`: it returns `code` with the called member filled in."""
+    """Return the `target` for `module_from`: a function that returns `code` with `member` filled in."""
     return lambda member: replace(code, member=member)
 
 
@@ -284,7 +284,7 @@ class HandlerRequest:
 
     @cached_property
     def handler_name(self) -> str:
-        """The handler's name in its worker, whatever its content."""
+        """The handler's name in its worker; it stays the same if the file's content changes."""
         return f"{self.name}\0{self.code.path}\0{self.code.export}\0{self.code.shape}"
 
     @cached_property

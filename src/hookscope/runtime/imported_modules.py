@@ -21,7 +21,7 @@ from hookscope.runtime.python_worker.handler_modules import PREFIX, NoHandler, f
 from hookscope.runtime.python_worker.loaded_handlers import HandlerModule, load_module, member_of
 from hookscope.values import dataclass
 
-COLLECT_EVERY = 16  # sweeps per garbage collection, which frees modules: they refer to themselves
+COLLECT_EVERY = 16  # sweeps per garbage collection; only that frees modules: they refer to themselves
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ class ImportedModules:
         ] = {}  # of each plugin: its current module, and late declarations
 
     async def target_of(self, code: Code) -> Handler:
-        """Return the handler to call. If the Code cannot be loaded, the handler raises the error."""
+        """Return the handler to call. If the Code cannot be loaded, calling the handler raises the error."""
         try:
             return member_of(await self._loaded_module(code), code.member)
         except LoadFailed as failed:

@@ -102,7 +102,7 @@ def find_marked(prefix: str = "") -> tuple[MarkedProcess, ...]:
 
 
 def find_marked_since(before: int, newest: int, prefix: str) -> tuple[MarkedProcess, ...]:
-    """Return those that were started after process `before`, up to and including `newest`."""
+    """Return the marked processes with numbers above `before`, up to and including `newest`."""
     numbers = range(before + 1, newest + 1)
     if 0 <= newest - before <= PROBED_RANGE:
         return tuple(_marked_among(numbers, prefix))

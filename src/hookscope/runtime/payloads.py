@@ -200,7 +200,7 @@ def document_of(view: Any) -> tuple[Any, list[str]]:
 
 
 def packed_document(view: Any) -> tuple[Any, list[str], str]:
-    """Return the same as `document_of`, and the document as JSON; that is empty if not known yet."""
+    """Return the same as `document_of`, and the document as JSON text; an empty text is not known yet."""
     if isinstance(view, Event):
         view = HookEvent(
             view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)
@@ -314,7 +314,7 @@ def apply_changes(view: Any, before: Any, after: Any, patch: Patch) -> None:
 
 
 def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
-    """Change the event in place if possible: the caller may refer to it. A frozen one stays unchanged."""
+    """Change the event in place if possible: the caller may refer to it. A frozen event is kept."""
     if view.get(FROZEN):
         pass
     elif isinstance(view[EVENT], dict) and isinstance(after[EVENT], dict):

@@ -337,7 +337,7 @@ class ProcessExecutor:
         return await slot.load(request)
 
     async def wait_for_background_work(self, wait: WaitTime) -> BackgroundWork:
-        """Wait until background work has ended or the time is up. Return its outcome."""
+        """Wait until background work has ended or the time is up. Return the outcome of the work."""
         work = NO_BACKGROUND_WORK
         async with self._lock:
             for slot in self._slots():
@@ -345,7 +345,7 @@ class ProcessExecutor:
         return work
 
     def has_loaded(self, code: Code) -> bool:
-        """Return True if any version of this handler is loaded. It runs if a newer version fails to load."""
+        """Return True if a version of this handler is loaded, which runs if a newer one fails to load."""
         return any((code.path, code.export) in slot.loaded for slot in self._slots())
 
     @property
@@ -384,7 +384,7 @@ class ProcessExecutor:
         return (self._slot, *self._own_slots.values(), *self._plugin_slots.values())
 
     def _next_requests(self, calls: Sequence[Registration]) -> tuple[WorkerSlot, list[HandlerRequest]]:
-        """Return the slot of the first call, and the requests of the calls after it with the same slot."""
+        """Return the slot of the first call, and the requests of all leading calls that have this slot."""
         shared = self._contents.shared_name()
         requests = [self._requests.request_for(call, shared) for call in calls]
         if self._fault_counter.is_empty and not any(
@@ -409,7 +409,7 @@ class ProcessExecutor:
         return self._own_slots[path]
 
     def _give_slot_to_hook(self, slot: WorkerSlot) -> None:
-        """If a handler left work running in the shared worker, give that worker to its hook."""
+        """If a handler left work running in the shared worker, give that worker to the handler's hook."""
         request = slot.left_running
         if slot is self._slot and slot.worker is not None and request is not None:
             slot.owner = request.code.root.name
@@ -447,7 +447,7 @@ def code_of(call: Registration) -> Code:
 
 OnLateNews = Callable[[str, str], None]  # (hook, what it did after it had returned)
 RUNTIME_FOLDER = Path(__file__).parent
-NODE_VARIABLES = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # they would affect the worker's own code
+NODE_VARIABLES = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # variables that would affect the worker's own code
 # Node prints these warnings because of the worker or a missing `type` in package.json.
 SILENCED_WARNINGS = ("ExperimentalWarning", "MODULE_TYPELESS_PACKAGE_JSON")
 NODE_FLAGS = (*(f"--disable-warning={warning}" for warning in SILENCED_WARNINGS), "--enable-source-maps")

@@ -244,16 +244,16 @@ class Sandbox:
         self.close()
 
     def copy_of(self, path: Path) -> Path:
-        """Return where the path is, or would be, in the copies; unchanged outside the copied folders."""
+        """Return the path's place in the copies, existing or not; outside the copied folders, the path."""
         copy = self._paths.copy_of(os.fspath(path))
         return path if copy == os.path.abspath(path) else Path(copy)
 
     def mirrored(self, path: Path) -> Path:
-        """Return where any absolute path is, or would be, in the folder of all copies."""
+        """Return the place of any absolute path in the folder of all copies, existing or not."""
         return Path(self._paths.mirrored(os.path.realpath(path)))
 
     def start_folder_of(self, folder: Path) -> Path:
-        """Return the folder in which to start a process instead of this one."""
+        """Return the folder in which to start a process instead of `folder`."""
         real = os.path.realpath(folder)
         copy = self._paths.copy_of_reached(real)
         return folder if copy == real else Path(copy)
@@ -433,7 +433,7 @@ def _remove_abandoned() -> None:
 
 
 def _may_be_abandoned(entry: os.DirEntry[str]) -> bool:
-    """Return whether a sandbox belongs to this user and is old enough to have been locked."""
+    """Return whether a sandbox is this user's, and so old that its owner, if any, has locked it by now."""
     with suppress(OSError):
         found = entry.stat(follow_symlinks=False)
         return found.st_uid == os.getuid() and time.time() - found.st_mtime > UNLOCKED_FOR

@@ -84,7 +84,7 @@ class _OpenRun:
         self._has_exceeded = False
 
     def begin(self, is_loaded: bool) -> None:
-        """Note that the worker starts the next call. `is_loaded`: it runs at once."""
+        """Note that the worker starts the next call. `is_loaded`: its handler is loaded and runs at once."""
         self.batch.begin(self.batch.remaining[0], self._requests[self._number])
         self._limits = self._worker.limits.for_call(self.batch.remaining[0])
         if is_loaded:
@@ -512,5 +512,5 @@ class SharedWorkerExecutor:
 def shared_node_executor(
     *, env: Mapping[str, str], cwd: Path, node: str, limits: Limits
 ) -> SharedWorkerExecutor:
-    """Return an executor for handlers in TypeScript and JavaScript whose events run at once."""
+    """Return an executor for TypeScript and JavaScript that runs the handlers of all events concurrently."""
     return SharedWorkerExecutor(partial(WorkerProcess, node_program(env=env, cwd=cwd, node=node)), limits)

@@ -231,7 +231,7 @@ class SequentialCalls:
             self._watch(self._pause)
 
     async def _stop_call(self) -> None:
-        """Ask a handler over its limit to end. Raises LimitExceeded if it does not, or while it loads."""
+        """Ask a handler over its limit to end. Raises LimitExceeded if it does not, or is still loading."""
         if self._batch.phase == "load":
             raise LimitExceeded(limit_failure(self._limits, "load"))
         message = await stop_handler(self._worker, self._id, self._number, self._limits, self._dump)
@@ -320,7 +320,7 @@ class ConcurrentCalls:
         return [number for number in self.left if self._batches[number].phase == "run"]
 
     def _deadlines(self) -> list[tuple[int, float]]:
-        """Return (call, when its limit ends) of running calls; before the first one starts, of loading."""
+        """Return (call, when its limit ends) for running calls; until one starts, for the loading call."""
         if not self.has_begun:
             load = self._limits[0].load
             return [] if load is None else [(min(self._left), self._sent_at + load)]
@@ -328,7 +328,7 @@ class ConcurrentCalls:
         return [(number, self._batches[number].started + run) for number, run in limits if run is not None]
 
     def _warnings(self) -> list[tuple[int, float]]:
-        """Return (call, when to report that it is slow) of running calls."""
+        """Return (call, when to report that it is slow) for running calls without such a report."""
         waiting = [number for number in self._running() if number not in self._warned]
         facts = [(number, self._limits[number].warn, self._limits[number].run) for number in waiting]
         return [
@@ -351,7 +351,7 @@ class ConcurrentCalls:
         self._left.discard(number)
 
     async def _stop_call(self, number: int) -> None:
-        """Ask a handler over its limit to end. Raises LimitExceeded if it does not, or while it loads."""
+        """Ask a handler over its limit to end. Raises LimitExceeded if it does not, or is still loading."""
         self._culprit = number
         limits = self._limits[number]
         if not self.has_begun:

@@ -313,12 +313,12 @@ class WorkerProcess:
 
     @property
     def has_late_events(self) -> bool:
-        """True if there are late events that were not taken."""
+        """True if there are late events that were not taken yet."""
         return bool(self._reader.late_events)
 
     @property
     def has_output(self) -> bool:
-        """True if output was read that was not taken."""
+        """True if there is output that was read but not taken."""
         return self._outputs.has_text
 
     def take_late_events(self) -> tuple[LateEvent, ...]:
@@ -330,11 +330,11 @@ class WorkerProcess:
 
     @property
     def late_handlers(self) -> Sequence[LateHandler]:
-        """The handlers that its modules have registered since they were loaded."""
+        """The handlers that the worker's modules have registered since they were loaded."""
         return self._reader.late_handlers if self._child is not None else ()
 
     def _on_child_end(self, _: object) -> None:
-        """Runs in the child's thread."""
+        """Wake the reader, because the process has ended. Runs in the child's thread."""
         loop = self._reader.loop
         if loop is not None and not self._reader.is_closed:  # else its end is known
             with suppress(RuntimeError):  # the loop was just closed: nobody waits

@@ -53,7 +53,7 @@ class WorkerReader:
         self.is_closed = False  # no more messages can arrive
         self.inbox: deque[Message] = deque()
         self.late_events: list[LateEvent] = []
-        self.late_handlers: list[LateHandler] = []  # of the worker's whole life
+        self.late_handlers: list[LateHandler] = []  # since the worker was started
         self.on_news: Callable[[], None] | None = None  # called between batches
         self.on_debugger_message: Callable[[Message], None] | None = None
         self._unpacker = Unpacker()
@@ -61,9 +61,9 @@ class WorkerReader:
         self._on_message: OnMessage | None = None  # during `exchange`
         self._outcome: bool | BaseException | None = None  # of the exchange; True: something needs attention
         self._exchange_done: asyncio.Future[None] | None = None  # while `exchange` waits in the loop
-        self._context: Context | None = None  # the caller's, meanwhile
+        self._context: Context | None = None  # of the caller, while `exchange` waits
         self._is_quick = True  # the last exchange ended without a long wait
-        self.loop: asyncio.AbstractEventLoop | None = None  # in which it reads
+        self.loop: asyncio.AbstractEventLoop | None = None  # the loop in which this object reads
         self._read_descriptors: set[int] = set()  # descriptors that the loop watches
 
     def start_reading(self) -> None:
@@ -308,7 +308,7 @@ class OutputPipe:
 
     @property
     def has_text(self) -> bool:
-        """True if text was read that was not taken."""
+        """True if there is text that was read but not taken."""
         return bool(self._parts or self._fence_start) or not self._capture.is_empty
 
     def read(self) -> bool:
@@ -404,7 +404,7 @@ class OutputReader:
 
     @property
     def has_text(self) -> bool:
-        """True if text was read that was not taken."""
+        """True if there is text that was read but not taken."""
         return any(pipe.has_text for pipe in self._pipes)
 
     def take(self, *, one_call: bool = False) -> PrintedOutput:

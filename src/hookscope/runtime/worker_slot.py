@@ -354,7 +354,7 @@ class WorkerSlot:
     async def wait_for_background_work(self, wait: WaitTime) -> BackgroundWork:
         """Wait for background work until it ends or the time is up.
 
-        Work of a content whose work once lasted longer than that is not awaited.
+        Does not wait if the same content of the handler's files has outlasted such a wait before.
         """
         worker, request, fault_counter = self.worker, self.left_running, self._state.fault_counter
         if worker is None or not self.calls:

@@ -117,7 +117,7 @@ def session_rules_of(host: Host) -> SessionRules:
         others = ", ".join(f"`--dialect {guide.name}`" for guide in GUIDES if "stream" in guide.kinds)
         raise Refusal(
             f"{host.dialect.product} has no sessions to simulate: its hooks receive no event stream.",
-            f"{others} takes the rules of a host that has some.",
+            f"{others} uses the rules of a host that has sessions.",
         )
     return rules
 

@@ -419,8 +419,8 @@ class SimulationResult:
 class Simulation:
     """A running simulation: iterate it for events, await it for the SimulationResult, or cancel it.
 
-    Create it inside a running loop; it starts at once. Cancelling an awaiter cancels it, and the
-    awaiter returns when all of it has ended. The engine keeps its executors.
+    Create it inside a running loop; it starts at once. Cancelling an awaiter cancels the
+    simulation too; the awaiter returns when everything has ended. The engine keeps its executors.
     """
 
     def __init__(self, engine: HookEngine, request: SessionRequest) -> None:

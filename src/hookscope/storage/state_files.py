@@ -202,7 +202,7 @@ def state_members(path: Path, name: str) -> dict[str, Any]:
 
 
 def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
-    """Return the same as `state_members`, before a rewrite. A damaged file is renamed to `NAME.damaged`.
+    """Return what `state_members` returns, before a rewrite. A damaged file is renamed to `NAME.damaged`.
 
     Raises OSError if it cannot be read now, because its content would be lost.
     """

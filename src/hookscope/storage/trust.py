@@ -14,7 +14,7 @@ from hookscope.storage.state_files import merged_state, state_members
 from hookscope.values import dataclass
 
 FOLDERS_MEMBER = "folders"  # the member of its file
-EVERYTHING = "everything_below"  # of a folder: trusted even if it is too wide
+EVERYTHING = "everything_below"  # of a folder: trusted even if it is too broad
 PATIENCE = 10  # seconds to wait for another of our processes
 
 
@@ -55,7 +55,7 @@ class TrustStore:
     def add(self, folder: Path, handlers: Mapping[Path, str], *, everything_below: bool = False) -> None:
         """Trust a folder and everything below it; `handlers` are the digests of the current handlers.
 
-        `everything_below`: even if the folder is too wide. Raises Refusal if that cannot be recorded.
+        `everything_below`: even if the folder is too broad. Raises Refusal if that cannot be recorded.
         """
         with self._locked_entries() as folders:
             folders[path_to_text(folder)] = {

@@ -38,7 +38,7 @@ from hookscope.runtime.debugger import Bound, Debugger, Logged, StackFrame
 
 
 def failure_body(sentence: str) -> DapMessage:
-    """Return the members of a failed response."""
+    """Return the members of a failed response whose message is `sentence`."""
     sentence = printable(sentence)
     # As a variable, because the protocol expands braces in a format.
     error = {"id": 1, "format": "{_sentence}", "variables": {"_sentence": sentence}, "showUser": True}

@@ -168,7 +168,7 @@ def _listen_refusal(options: ServeOptions, error: OSError) -> Refusal:
     if not isinstance(error, socket.gaierror):  # for an unknown name, whose number is not an errno
         error = OSError(os.strerror(error.errno or 0))  # shorter than asyncio's message
     what = f"Cannot listen on {options.host}, port {options.port}: {error_reason(error)}."
-    return Refusal(what, "Choose others with `--host` and `--port`.")
+    return Refusal(what, "Choose another address with `--host` and `--port`.")
 
 
 def _origin(host: str, port: int) -> str:

@@ -54,7 +54,7 @@ function checkPlace(file, within) {
   }
   if (real === within || real.startsWith(path.join(within, path.sep))) return;
   throw new LeadsElsewhere(
-    `${file} now leads to ${real}, but trust was checked for ${within}: it was not loaded; fire again`,
+    `not loaded: ${file} now leads to ${real}, outside ${within}, where trust was checked; fire again`,
   );
 }
 

@@ -127,7 +127,7 @@ class BreakpointTable:
 
 
 def _keep_known(new: WorkerBreakpoint, before: list[WorkerBreakpoint]) -> WorkerBreakpoint:
-    """Return the same breakpoint from before, so that it continues to count its hits; else the new one."""
+    """Return the equal breakpoint in `before`, so that it continues to count its hits; without one, `new`."""
     return next((known for known in before if known.point == new.point), new)
 
 

@@ -127,7 +127,7 @@ class PayloadView:
 
 
 class _EventView(PayloadView):
-    """A folder hook's event."""
+    """The event of a folder hook: handlers receive `value`, a HookEvent."""
 
     def __init__(self, factory: PayloadFactory, value: Any, timestamp: Any) -> None:
         self._moment, self._timestamp = value.timestamp, timestamp  # the second one as text
@@ -183,7 +183,7 @@ class EventLoop:
         self.was_replaced = False  # a handler changed the loop, so that the next one gets another
 
     def run_awaitable(self, awaitable: Any) -> tuple[Any, int]:
-        """Run it. Return (result, number of unfinished tasks). Cancels those tasks."""
+        """Run an awaitable. Return (result, number of unfinished tasks). Cancels those tasks."""
         loop = self.provide_loop()
 
         async def await_it() -> Any:

@@ -75,7 +75,7 @@ class HandlerDebugger(bdb.Bdb):
         self._who = ""
         self._is_first_line = False  # the next line is a handler's first
         self._is_stopped = False
-        self._is_evaluating = False  # a condition or a log text
+        self._is_evaluating = False  # is evaluating a condition or a log text
         self._is_off = False  # handlers do not stop any more
         self._stops_at_first_line = settings["begin"]
         self._errors = settings["errors"]
@@ -121,7 +121,7 @@ class HandlerDebugger(bdb.Bdb):
         return debugged
 
     def wrap(self, target: Callable[[Any], Any], who: str) -> Callable[[Any], Any]:
-        """Return the function to call instead of a handler of that hook."""
+        """Return a function to call instead of `target`, a handler of the hook `who`, so that it can stop."""
 
         def debugged(view: Any) -> Any:
             self._begin(who)
@@ -148,7 +148,7 @@ class HandlerDebugger(bdb.Bdb):
         self._start_tracing(sys._getframe(1), stops=self._is_first_line)
 
     def _start_tracing(self, frame: FrameType, *, stops: bool) -> None:
-        """Trace the handler that this frame of ours calls. `stops`: it stops at its first line."""
+        """Trace the handler that this frame of ours calls. `stops`: the handler stops at its first line."""
         signal.signal(WAKE_SIGNAL, self._on_wake)
         if stops:
             self.reset()
@@ -245,7 +245,7 @@ class HandlerDebugger(bdb.Bdb):
         self._stop(author_stack(frame), why, note=note)
 
     def _at_breakpoint_call(self, *_: object, **__: object) -> None:
-        """Replace `sys.breakpointhook`. Skips calls in other threads and in evaluated expressions."""
+        """Stop at a call of `breakpoint()`. Skips calls in other threads and in evaluated expressions."""
         if not (self._is_stopped or self._is_evaluating) and _thread.get_ident() == self._main_thread:
             stack = author_stack(sys._getframe(1))
             self.reset()

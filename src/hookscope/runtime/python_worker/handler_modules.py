@@ -55,7 +55,7 @@ def check_location(path: str, within: str) -> None:
     real = os.path.realpath(path)
     if not lies_within(real, within):
         raise LeadsElsewhere(
-            f"{path} now leads to {real}, but trust was checked for {within}: it was not loaded; fire again"
+            f"not loaded: {path} now leads to {real}, outside {within}, where trust was checked; fire again"
         )
 
 

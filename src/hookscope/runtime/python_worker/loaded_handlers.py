@@ -252,7 +252,7 @@ class LoadedModule(NamedTuple):
 
 
 class HandlerCache:
-    """Loads each content once for a worker, and keeps the last version of each handler that was loadable."""
+    """Loads each content once for a worker. Of each handler, the last version that loaded is kept."""
 
     def __init__(self, worker: Any, authoring: AuthoringModules) -> None:
         self._worker, self._authoring = worker, authoring
@@ -276,7 +276,7 @@ class HandlerCache:
         return self._last_loaded.get(_key_of(code)[1:])
 
     def load(self, code: Any, env: Environment) -> tuple[LoadedModule | None, Any, float, bool]:
-        """Return (module or None, error or None, seconds, whether the process is restored)."""
+        """Load a file. Return (module or None, error or None, seconds, whether the process is restored)."""
         key = _key_of(code)
         if key in self._loaded:
             return self._loaded[key], None, 0.0, True

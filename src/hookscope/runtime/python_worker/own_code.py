@@ -7,14 +7,15 @@ check too is not noticed.
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import attrgetter
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .process_baseline import add_notes
+from .process_baseline import add_notes, dict_version
 from .standard_library import list_names
 
 OWN_PACKAGE, OWN_EVENT = "_hookscope_worker.", "_hookscope_event"
@@ -28,15 +29,16 @@ def watch_own_code(worker: Any, *others: Any) -> None:
     `others` are long-lived objects, whose methods and parts a handler could replace.
     """
     known = [(name, vars(owner), owner, dict(vars(owner))) for name, owner in _own_modules_and_classes()]
-    views = [names.values() for _, names, _, _ in known]
-    values = [value for view in views for value in view]
+    values = chain.from_iterable(names.values() for _, names, _, _ in known)
     functions = [value for value in values if type(value) is FunctionType]
-    code_of, codes = attrgetter("__code__"), [function.__code__ for function in functions]
-    joined, each, listed, kind, can_call, put, drop = chain, map, list, type, callable, setattr, delattr
+    codes, baseline = [function.__code__ for function in functions], worker.baseline
+    listed, length, kind, can_call, put, drop = list, len, type, callable, setattr, delattr
+    state = _state_reader([owner for _, _, owner, _ in known])
+    seen = [state()]
 
     def restore() -> list[str]:
         changed: list[str] = []
-        if listed(joined(*views)) != values:
+        if state() != seen[0]:
             for name, names, owner, before in known:
                 for key in [key for key in names if key not in before and can_call(names[key])]:
                     drop(owner, key)
@@ -44,25 +46,41 @@ def watch_own_code(worker: Any, *others: Any) -> None:
                 for key in [key for key in before if names.get(key, before) is not before[key]]:
                     put(owner, key, before[key])
                     changed.append(f"{name}.{key}")
-        if listed(each(code_of, functions)) != codes:
+            seen[0] = state()
+        if baseline.code_was_set:  # to read each would cost an audit event
             for function, code in zip(functions, codes):  # noqa: B905  (3.9)
                 if function.__code__ is not code:
                     function.__code__ = code
                     changed.append(function.__qualname__)
-        for name, names, before in parts:
+            baseline.code_was_set = False
+        for name, names, size, before in parts:
             for key, value in before.items():
                 now = names.get(key)
                 if now is not value and (can_call(value) or kind(now) is not kind(value)):
                     names[key] = value
                     changed.append(f"{name}.{key}")
-            for key, value in listed(names.items()):
+            for key, value in listed(names.items()) if length(names) != size else ():
                 if key not in before and can_call(value):
                     del names[key]
                     changed.append(f"{name}.{key}")
         return changed
 
     worker.restore_own_code = restore
-    parts = [(type(one).__name__, vars(one), _parts_of(one)) for one in (worker, *others)]
+    parts = [(type(one).__name__, vars(one), len(vars(one)), _parts_of(one)) for one in (worker, *others)]
+
+
+def _state_reader(owners: list[Any]) -> Callable[[], list[Any]]:
+    """Return a function whose result differs once a name of a module or class has changed.
+
+    It reads the versions of their dictionaries, or all values where the interpreter has no versions.
+    """
+    names = [vars(one) for one in owners]
+    dicts = [one if type(one) is dict else gc.get_referents(one)[0] for one in names]
+    versions, views = [dict_version(one) for one in dicts], [one.values() for one in names]
+    listed, each, joined, value_of = list, map, chain, attrgetter("value")
+    if None in versions:
+        return lambda: listed(joined(*views))
+    return lambda: listed(each(value_of, versions))
 
 
 def _own_modules_and_classes() -> Iterator[tuple[str, Any]]:

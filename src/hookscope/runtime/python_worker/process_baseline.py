@@ -80,6 +80,7 @@ class ProcessBaseline:
         self._library = StandardLibrary(dict_version)
         self._settings = LibrarySettings()
         self._audit_hooks = 0  # added by handlers
+        self.code_was_set = False  # of some function; `own_code` then compares those of the worker
         self._variables = _SystemEnvironment()
         self._builtins = dict(_builtins)
         self._builtins_version = dict_version(_builtins)
@@ -90,14 +91,16 @@ class ProcessBaseline:
         """Record the loaded modules as the baseline. Call this after the worker's own changes."""
         self._library.begin()
         self._importing = [(present, _list(present)) for present in (sys.meta_path, sys.path_hooks)]
-        sys.addaudithook(self._count_audit_hook)
+        sys.addaudithook(self._audit)
 
     def accept(self, *names: str) -> None:
         """Record these library modules again, because the worker itself has changed them."""
         self._library.accept(*names)
 
-    def _count_audit_hook(self, event: str, _: object) -> None:
-        if event == "sys.addaudithook":
+    def _audit(self, event: str, arguments: Any) -> None:
+        if event == "object.__setattr__" and arguments[1] == "__code__":
+            self.code_was_set = True
+        elif event == "sys.addaudithook":
             self._audit_hooks += 1
 
     def restore_builtins(self) -> None:

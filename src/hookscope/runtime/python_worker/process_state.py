@@ -67,7 +67,7 @@ class ProcessSetting(NamedTuple):
 
 
 class ProcessState:
-    """The settings before the first handler, and the means to restore them."""
+    """The state of the process (umask, signals, locale, …) before any handler runs, and how to restore it."""
 
     def __init__(self) -> None:
         self._settings = _settings()
@@ -404,7 +404,7 @@ class LibrarySetting(NamedTuple):
 
 
 class LibrarySettings:
-    """These settings before any handler, and the means to restore them."""
+    """The settings in library modules before any handler runs, and how to restore them."""
 
     def __init__(self) -> None:
         self._known: dict[str, Any] = {setting.words: setting.known for setting in LIBRARY_SETTINGS}

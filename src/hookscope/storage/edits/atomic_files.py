@@ -49,7 +49,7 @@ MACOS_EXCHANGE, MACOS_FREE = 2, 4  # RENAME_SWAP, RENAME_EXCL
 
 
 class RenameUnsupported(OSError):
-    """The system or file system has no such call."""
+    """The system or the file system has no call for this kind of rename."""
 
 
 def exchange_files(one: Path, other: Path) -> None:
@@ -113,7 +113,7 @@ def real_path(path: Path) -> Path:
 
 @contextmanager
 def locked(real: Path, timeout: float) -> Iterator[None]:
-    """Hold Hookscope's lock for the files beside `real`. It leaves no file there.
+    """Hold Hookscope's lock for the folder of `real`. The lock leaves no file there.
 
     Raises CannotWrite after `timeout` seconds.
     """
@@ -245,7 +245,7 @@ def mode_or_none(path: Path) -> int | None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames in a folder survive a power cut, if the file system can. They have already happened."""
+    """Make finished renames in a folder survive a power cut, if the file system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

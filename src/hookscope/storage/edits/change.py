@@ -326,7 +326,7 @@ def remove_empty(folders: Iterable[Path]) -> None:
 
 
 def _reason(error: OSError, named: Path) -> str:
-    """Return the system's reason, with its file unless that is already named."""
+    """Return the system's reason, with the file of the error unless that is `named`."""
     other = error.filename and str(error.filename) != str(named)
     return error_reason(error) + (f" ({error.filename})" if other else "")
 
@@ -338,7 +338,7 @@ def split_lines(side: bytes | str | None) -> list[str]:
 
 
 def count_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return how many equal lines at the beginning and at the end a diff does not show."""
+    """Return how many equal lines a diff omits at the beginning, and how many at the end."""
     most = min(len(old), len(new))
     before = next((at for at in range(most) if old[at] != new[at]), most)
     most -= before
@@ -359,9 +359,9 @@ WriteChange = Callable[[Change], None]  # applies it, or raises Refusal
 
 
 def check_links(changes: Iterable[Change], host: Host) -> None:
-    """Raise Refusal if a link in the workspace leads a file out of it, and not into a trusted folder.
+    """Raise Refusal if a link in the workspace leads a file out of the workspace, to an untrusted folder.
 
-    Its author may be somebody else. The question before a folder is trusted names the real folder.
+    The link's author may be somebody else. The question before a folder is trusted names the real folder.
     """
     workspace = real_path(host.workspace)
     for path in (path for change in changes for path in change.paths):
@@ -371,7 +371,7 @@ def check_links(changes: Iterable[Change], host: Host) -> None:
         if not is_folder_trusted(real.parent, host):
             raise Refusal(
                 f"{host.machine.short(path)} leads out of the workspace, to {real}. Nothing was written.",
-                "Name that folder itself; or `hookscope trust` it, and links may lead there.",
+                "Use the path in that folder, or `hookscope trust` the folder, so that links may lead there.",
             )
 
 

@@ -56,7 +56,7 @@ def is_identical(one: object, other: object) -> bool:
 
 
 def verified_bytes(text: str, meaning: object, read: Callable[[bytes], object], line: str = "") -> bytes:
-    """Return the text as bytes after parsing it again and comparing it. Raises CannotEdit with the `line`."""
+    """Return the text as bytes. Raises CannotEdit with `line` unless `read` returns `meaning` for them."""
     source = text.encode()
     try:
         is_verified = is_identical(read(source), meaning)

@@ -28,7 +28,7 @@ from hookscope.storage.edits.json5_edit import first_newline
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*[\w]|[A-Za-z_]")  # a string that needs no quotes
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
-MOST_QUOTED = 40  # values quoted in one edit
+MOST_QUOTED = 40  # at most so many values are quoted in one edit
 _BEFORE = re.compile("\ufeff?\\s*(?=---)")
 
 
@@ -112,7 +112,7 @@ def with_one_line(source: bytes, key: str, value: object) -> bytes:
 
 
 def without_header_member(source: bytes, key: str) -> bytes:
-    """Return the file without the lines of a top-level member. Raises CannotEdit if it shares a line."""
+    """Return the file without a top-level member's lines. Raises CannotEdit if the member shares a line."""
     old = parse_header_text(source)
     text = text_of(source)
     at, span = locate_frontmatter(source, (key,), of_key=True), locate_frontmatter(source, (key,))
@@ -176,7 +176,7 @@ def _header(text: str) -> MarkdownHeader:
 
 
 def _instead(source: bytes, path: KeyPath, value: object, old: object) -> bytes:
-    """Insert a value where there is none, or replace an unusable one."""
+    """Replace the null at `path`. Raises CannotEdit if there is any other value."""
     if value_at(old, path) is not None:
         raise CannotEdit(f"`{'.'.join(map(str, path))}` is not a mapping")
     return _read_again(

@@ -107,7 +107,7 @@ def opening_at(text: str, at: int) -> OpeningBracket:
 
 
 def style_of_members(text: str, bracket: OpeningBracket, parent: OpeningBracket | None) -> MemberStyle:
-    """Return the style for a first member: that of the object's other members, else of its parent's."""
+    """Return the style for a first member: that of the object's other members, else of the parent's."""
     root = opening_at(text, skip_gap(text, 0))
     neighbour = bracket if bracket.first is not None else parent
     key = neighbour.first if neighbour is not None and text[neighbour.at] == "{" else None
@@ -372,6 +372,6 @@ def _without_member(text: str, parent: Span, value: Span) -> str:
 
 
 def _without_last_line(head: str) -> str:
-    """Return `head` without the white space at its end, and without the line end before them."""
+    """Return `head` without the white space at its end, and without the line end before it."""
     head = head.rstrip(" \t")
     return head[:-2] if head.endswith("\r\n") else head[:-1] if head.endswith(tuple(LINE_ENDS)) else head

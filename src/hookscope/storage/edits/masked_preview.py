@@ -162,7 +162,7 @@ def _json_document(side: bytes | None) -> _Document | None:
 
 
 def _without_values(side: bytes | None) -> _Document:
-    """Return a document without known values, for missing files and other formats."""
+    """Return a document without parsed values, for a missing file or a text that is not JSON."""
     text = (side or b"").decode("utf-8", "replace")
     return _Document(text, tuple(secrets_in(text)), ())
 

@@ -137,7 +137,7 @@ class DecodedText:
     """A text with some escapes decoded. `positions`: the original position of each character."""
 
     text: str
-    positions: Sequence[int] | None = None  # None: the original text; else one more than characters
+    positions: Sequence[int] | None = None  # None: the original text; else one more than there are characters
     unwrapped: bool = False  # line breaks are removed: only codes are searched
 
     def span(self, start: int, end: int) -> tuple[int, int]:
@@ -176,7 +176,7 @@ def needles_of(value: str) -> tuple[Needle, ...]:
 
 
 def _lines(text: str, value: str) -> Iterator[str]:
-    """Yield the lines of a multi-line secret that are secret themselves; in JSON, only base64."""
+    """Yield the lines of a multi-line secret that are secret themselves: in a JSON secret, only base64."""
     if len(text.strip().splitlines()) < 2:
         return
     of_json = _is_json(value)
@@ -223,7 +223,7 @@ def _codes(value: str) -> Iterator[Needle]:
 
 
 def _texts(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the texts of `decoded_texts`, and if each is unwrapped, without positions: ten times as fast."""
+    """Yield each text of `decoded_texts`, and whether it is unwrapped. Ten times as fast: no positions."""
     for _ in range(LEVELS + 1):
         yield text, False
         if WRAPPED.search(text):

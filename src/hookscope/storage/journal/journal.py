@@ -282,5 +282,5 @@ def _renumber(database: sqlite3.Connection, number: int, other: int) -> None:
 
 @cache
 def _owner(pid: int) -> RunOwner:
-    """Return this process, by its number, which a fork changes."""
+    """Return this process. Cached by its number, because a fork changes that."""
     return RunOwner.current()

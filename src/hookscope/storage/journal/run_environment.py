@@ -255,7 +255,7 @@ class RunOwner:
 
     @property
     def alive(self) -> bool:
-        """Return True if it still runs. Another process with its number does not count."""
+        """Return True if the process still runs. A later process with the same number does not count."""
         return process_start(self.pid) == self.started
 
 

@@ -83,7 +83,7 @@ class IndexEntry:
         )
 
     def _facts(self, hooks: Sequence[str]) -> Iterator[str]:
-        """Yield every combination that queries use, so that a query reads one list."""
+        """Yield a term for each combination of facts that queries use, so that a query reads one list."""
         if self.pinned:
             yield _fact_term(self.workspace, "pinned")
         if self.outcome == "ok":

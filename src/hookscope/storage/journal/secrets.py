@@ -183,7 +183,7 @@ class SecretKeys:
 
     @staticmethod
     def with_names(names: Iterable[str]) -> SecretKeys:
-        """Return the keys with these names added."""
+        """Return secret keys that consist of the built-in ones and these names."""
         return SecretKeys(frozenset(filter(None, (_bare(name.rpartition(".")[2]) for name in names))))
 
     def names_secret(self, key: str) -> bool:

@@ -141,7 +141,7 @@ def _workspace_places(database: sqlite3.Connection, workspace: str | None) -> li
 
 
 def _delete_oldest(database: sqlite3.Connection, retention: Retention, workspace: int, interest: int) -> int:
-    """Delete the oldest runs of this interest beyond the limits; return their number, limited per round.
+    """Delete the oldest runs of `interest` that exceed the limits, one round of them; return their number.
 
     Interest 0: ordinary; 1: failed. Pinned runs (2) stay.
     """
