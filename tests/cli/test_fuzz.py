@@ -63,5 +63,5 @@ def test_ctrl_c_of_fuzz_leaves_a_report_and_no_processes(
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, err) == (1, "")
-    assert "stopped before its end; --seed 1 fires the same events again" in out
+    assert "stopped early; --seed 1 fires the same events again" in out
     assert not Path("/proc", pid.read_text()).exists()

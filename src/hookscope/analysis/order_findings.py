@@ -85,7 +85,7 @@ class RunFacts:
 
 
 def run_facts(run: Run, calls: Sequence[Registration], order: CallOrder) -> RunFacts:
-    """Return the facts of a run that made these calls of the registered plan in this order."""
+    """Return the facts of a run. `calls`: the plan's, as registered; `order`: the order of this run."""
     places = {call: place for place, call in enumerate(calls)}
     results = {places[result.call]: result for result in run.results if result.call in places}
     why = {item.name: item.reason for item in run.not_run}

@@ -81,7 +81,9 @@ def events_like(template: Event, known: EventType | None) -> SearchStrategy[Even
 def _object(
     example: Mapping[str, Any], schema: Schema, may_miss: Callable[[str], bool], *, unknown: bool = False
 ) -> SearchStrategy[dict[str, Any]]:
-    """Return objects with the example's members, and those of the schema that may be missing."""
+    """Return a strategy for objects. Their members: the example's, and those of the schema that `may_miss`
+    allows to be absent.
+    """
     properties: Mapping[str, Schema] = schema.get("properties", {})
     names = [*example, *(name for name in properties if name not in example and may_miss(name))]
     fields = [_field(name, example, properties.get(name, {}), may_miss(name), len(names)) for name in names]

@@ -270,7 +270,7 @@ def read_theme_choice() -> ThemeChoice:
 
 
 def remember_theme(name: str, configured: str) -> None:
-    """Store the console's choice until `config.yaml` names another theme than `configured`.
+    """Store the theme chosen in the console. It applies until `config.yaml` names another than `configured`.
 
     Raises Refusal if it cannot be stored.
     """

@@ -267,7 +267,7 @@ class Console(App[None]):
         self.push_screen(KeyEditor(field.value if isinstance(field, Input) else ""))
 
     async def open_workspace(self, folder: Path) -> None:
-        """Show another workspace as if the console had started there; end the current one's workers."""
+        """Open a workspace as if the console had started there, and end the current one's workers."""
         before, main = self.bench, self._main_screens()[0]
         if main.controllers.firing:
             main.context.notify("An event is running; wait for its end, or cancel it.", "warning")

@@ -45,7 +45,7 @@ class _Values:
     """Converts the nodes of one document, in their order; an alias gets the value of its anchor.
 
     `yaml12` converts trees whose size is bounded by the text. These nodes form a graph:
-    aliases may form cycles or multiply the number of values. Its scalars have tags.
+    aliases may form cycles or multiply the number of values. Scalars here have tags.
     """
 
     def __init__(self) -> None:

@@ -176,7 +176,7 @@ class PackMessages(Protocol):
     """The host's own messages about packs, with their exit codes."""
 
     def deprecation_notice(self, verb: str) -> tuple[str, ...]:
-        """Return the lines that are printed to standard output first."""
+        """Return the notice that the command `verb` is deprecated, printed first to standard output."""
         ...
 
     def source_warning(self, spec: str) -> tuple[str, ...]:

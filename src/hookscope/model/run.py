@@ -242,7 +242,7 @@ class NotRun:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The accumulated effect of the results so far. All policies use this class."""
+    """The accumulated effect of one event's results so far, the same for every policy."""
 
     event: Any
     answer: Mapping[str, Any] = field(default_factory=dict)

@@ -33,7 +33,10 @@ def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
     scripts, found, unread = (
         [],
         {},
-        [f"{path}: only {MOST_SOURCES} files are read" for path in sources[MOST_SOURCES:][:1]],
+        [
+            f"{path} and the files after it were not read: the limit is {MOST_SOURCES} files"
+            for path in sources[MOST_SOURCES:][:1]
+        ],
     )
     paths_by_reason: dict[str, list[str]] = {}
     for path in sources[:MOST_SOURCES]:

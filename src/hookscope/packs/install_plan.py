@@ -172,7 +172,7 @@ class IncomingPackage:
     def record(
         self, host: Host, settings: SettingsPlan, folders: Mapping[Path, FileDigestsByPath]
     ) -> InstalledPack:
-        """Return its record once installed into these folders."""
+        """Return the record of the pack, as installed into these folders."""
         return InstalledPack(
             id=self.name,
             source=self.fetched.spec.source,

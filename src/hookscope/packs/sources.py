@@ -112,7 +112,7 @@ def fetch_python(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
     if places[0] is None:
         what = f"The entry point `{ENTRY_POINT_GROUP}` of {spec.name} does not name a folder of hooks."
         raise PackError(
-            what, 'An entry is `acme = "acme_hooks.hooks"`, for instance: a package that is the folder.'
+            what, 'Example: `acme = "acme_hooks.hooks"`; the folder of that package is the folder of hooks.'
         )
     tree = read_folder_tree(Path(os.path.realpath(places[0])))
     version = one_line(str(report["version"]))

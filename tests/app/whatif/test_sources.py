@@ -63,7 +63,7 @@ def test_a_unit_with_drop_ins_and_files(units: Path, home: Path) -> None:
         "missing.env does not exist: the service would not start",
         "relative.env is not an absolute path",
         "runs in /srv",
-        "%q is not known",
+        "The specifier %q is unknown",
         "a word that is not NAME=value",
     ):
         assert part in said

@@ -1,6 +1,7 @@
-"""The activation chain of one hook, read from the journal, and the report of a load.
+"""The activation chain of one hook, from the journal and the report of a load.
 
-Its links: the module loads, it registers, its event arrived, it ran.
+The links: its module loads, its handler is found, it registers, its event arrived, it ran, its messages were
+delivered.
 """
 
 from __future__ import annotations

@@ -140,7 +140,9 @@ def past_run_numbered(number: int, stored: StoredRun | None, host: Host) -> Past
     past = past_run(stored, host)
     if past is None:
         next_step = f"Use its dialect: --dialect {stored.dialect}."
-        raise Refusal(f"{host.dialect.product} has no events like that of run {number}.", next_step)
+        raise Refusal(
+            f"Run {number} fired a kind of event that {host.dialect.product} does not have.", next_step
+        )
     return past
 
 

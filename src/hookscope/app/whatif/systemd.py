@@ -169,7 +169,7 @@ class _UnitReader:
     def _expanded(self, text: str) -> str:
         done, unknown = expand_specifiers(text, self.specifiers)
         for specifier in unknown:
-            self._note(f"{specifier} is not known here and stays as it is.")
+            self._note(f"The specifier {specifier} is unknown to Hookscope and is left as written.")
         return done
 
     def _note(self, text: str) -> None:

@@ -24,7 +24,9 @@ from hookscope.model.failure import Refusal
 @answers.command(
     "fix",
     click.Argument(["name"], required=False),
-    click.Option(["--all", "all_hooks"], is_flag=True, help="All hooks: the edits of their own files."),
+    click.Option(
+        ["--all", "all_hooks"], is_flag=True, help="Fix all hooks, by edits to their own files only."
+    ),
     click.Option(["--gate"], metavar="GATE", help="Only this check: env, config, events, …"),
     click.Option(
         ["--value", "values"],

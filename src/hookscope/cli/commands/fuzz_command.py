@@ -77,7 +77,7 @@ def _failure_document(failure: FoundFailure) -> Document:
 def fuzz_text(result: FuzzResult, machine: Machine) -> str:
     """Return a paragraph for each hook, and the seed to repeat the events."""
     parts = ["\n".join(_hook_lines(hook, result.template, machine)) for hook in result.hooks]
-    stopped = "stopped before its end; " if result.stopped else ""
+    stopped = "stopped early; " if result.stopped else ""
     return "\n\n".join([*parts, f"{stopped}--seed {result.seed} fires the same events again"])
 
 

@@ -41,7 +41,7 @@ def keys_command(options: Options, preset: str | None, commands: bool) -> Answer
     for row in listing.actions:
         if row.scope != section:
             section = row.scope
-            lines += ["", f"{section}{', where letters are typed' if row.typing else ''}"]
+            lines += ["", f"{section}{' (letters are text here, not keys)' if row.typing else ''}"]
         text = (row.command or f"– {row.without}") if commands else row.meaning
         lines += row_with_text(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}"[:-2], text)
     document = {

@@ -194,7 +194,7 @@ class FixController:
         )
 
     def ask_all(self) -> None:
-        """Preview the edits that fix any hook. If the user agrees, write all of them."""
+        """Preview the edits that fix any hook. If the user agrees, write the chosen ones."""
         view = self.context.state.view
         if view is not None:
             self.context.bridge.ask(

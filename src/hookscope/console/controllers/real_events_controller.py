@@ -168,7 +168,7 @@ class RealEventsController:
             self.open(turn.real)
 
     def show_lists(self) -> None:
-        """Show the tap with its unused subscriptions and unsubscribed events; without a tap, offer one."""
+        """Show the tap, its unused and its missing subscriptions; if there is none, offer to install it."""
         view, bench = self.context.scanned(), self.context.bench
         if view is None:
             return

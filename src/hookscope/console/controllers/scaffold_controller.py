@@ -77,7 +77,7 @@ class ScaffoldController:
         if first is None or first.row is None:
             said = f"{name} is created, but not listed here. Next: {made.next_commands[0]}"
         elif first.failed_gates:
-            said = f"{name} is written and {first.row.state}: {one_line(first.failed_gates[0].reason, 160)}"
+            said = f"{name} is created, but {first.row.state}: {one_line(first.failed_gates[0].reason, 160)}"
         else:
             fire, undo = key_of("hooks.fire"), key_of("hooks.undo")
             said = f"{name} is created and ready: {fire} fires an event, {undo} undoes it."

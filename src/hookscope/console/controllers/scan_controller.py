@@ -174,7 +174,7 @@ class ScanController:
             self.context.bridge.follow(view)
 
     def past_runs(self, event: PastRunsLoaded) -> None:
-        """Show earlier runs in the Fire pane, and in the log below the first scan."""
+        """Show earlier runs in the Fire pane, and in the log above the entries of the first scan."""
         from hookscope.console.state import log_messages
 
         self.context.panes.remember(event.runs)

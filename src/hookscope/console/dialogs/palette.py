@@ -147,7 +147,7 @@ class PaletteEntry(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """The place of an action that has the name of another."""
+        """The place of an action, if another action has the same name."""
         return self.text.partition(TAG_GAP)[2]
 
     @property

@@ -156,7 +156,7 @@ def _value_text(value: object) -> str:
 
 
 def run_details(number: int, run: Run) -> Content:
-    """Return what a run did: its outcome, then each handler with its effects, then who did not run."""
+    """Return the outcome of a run, each handler with its effects, and the hooks that did not run."""
     return Content("\n").join(_run_lines(number, run))
 
 

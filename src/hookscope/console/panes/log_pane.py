@@ -371,7 +371,7 @@ class LogPane(RemovableWidget, Widget):
             self._title()
 
     def _taker(self) -> Callable[[LogEntry], bool] | None:
-        """Return what the shown entries match. Typed words are also searched in folded runs."""
+        """Return the filter of the shown entries. Typed words are also searched in folded runs."""
         if self._typed:
             return self._filter.predicate()
         if not self.chips:
@@ -556,7 +556,7 @@ class LogPane(RemovableWidget, Widget):
         elif self._typed:
             self.app.notify(with_keys("Press {log.clear} to clear the filter first."), markup=False)
         elif run not in self._folds.finished:
-            self.app.notify("This run is still running: its handlers are already shown.", markup=False)
+            self.app.notify("This run has not ended; until then its handlers are shown.", markup=False)
         elif (run in self._folds.unfolded) == wanted:
             shown = "shown" if wanted else "hidden"
             self.app.notify(f"The handlers of run {run} are already {shown}.", markup=False)

@@ -1,4 +1,4 @@
-"""The controller for each message of panes, threads and other controllers."""
+"""The controller for each message from panes, threads and other controllers."""
 
 from __future__ import annotations
 

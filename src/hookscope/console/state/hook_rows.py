@@ -301,10 +301,10 @@ class FilteredRows:
     def rows(self, listing: HookListing, query: str) -> tuple[HookRow, ...]:
         """Return the matching rows; see `matching_rows`."""
         folded = query.casefold()
-        if listing is not self._listing or not folded.startswith(self._query) or "!" in folded:
-            self._rows = listing.rows
         if listing is not self._listing or folded != self._query:
-            self._rows = matching_rows(self._rows, folded) if folded.strip() else listing.rows
+            extends = listing is self._listing and folded.startswith(self._query) and "!" not in folded
+            rows = self._rows if extends else listing.rows
+            self._rows = matching_rows(rows, folded) if folded.strip() else listing.rows
             self._listing, self._query = listing, folded
         return self._rows
 

@@ -158,7 +158,7 @@ CHIP_VALUES = {"outcome": ("failed", "ok"), "origin": ("real", "fired")}
 
 @dataclass(frozen=True, slots=True)
 class RunsFolded:
-    """Matches what both match: a filter, and the entries that folding shows."""
+    """Matches entries that match a filter and that folding does not hide."""
 
     matches: Callable[[LogEntry], bool]
     folds: FoldedRuns

@@ -80,7 +80,7 @@ class DebugEnded(ConsoleMessage):
 
 
 class ComposeForHookRequested(ConsoleMessage):
-    """Request to compose an event with this key for that hook. `fires`: and to fire it at this hook alone."""
+    """Request to compose an event with this key for that hook. `fires`: also fire it at this hook alone."""
 
     def __init__(self, key: str, hook: str, *, fires: bool = False) -> None:
         self.key, self.hook, self.fires = key, hook, fires
@@ -207,7 +207,7 @@ class CopyRequested(ConsoleMessage):
 
 
 class PastRunsLoaded(ConsoleMessage):
-    """The runs from before this start of the console, oldest first.
+    """The runs recorded before the console was started, oldest first.
 
     `others`: the dialects of the runs that are not listed, because the current dialect lacks their events.
     """

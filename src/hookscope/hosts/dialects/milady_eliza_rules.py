@@ -49,7 +49,7 @@ def gates_as_shipped(
 ) -> Mapping[str, GateRule]:
     """Return the gate rules in display order. Only legacy modules have their path checked.
 
-    `always` skips the guides' REQUIREMENT_GATES: neither the OS nor the switches (milady 07).
+    `always` skips the guides' REQUIREMENT_GATES, but not the OS or the switches (milady 07).
     """
     return {
         **guide_gates(any_path_gate, legacy),

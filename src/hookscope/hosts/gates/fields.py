@@ -20,7 +20,7 @@ def fields_gate(hook: Hook, host: Host) -> Gate:
 
 
 def typed_fields_gate(hook: Hook, host: Host, locate: Locate) -> Gate:
-    """Return the gate for the faults of a manifest; `locate` finds the position of the first fault."""
+    """Return the gate that checks the types of a manifest's fields; `locate` finds the first wrong one."""
     faults = hook.meta.faults
     if not faults:
         return FIELDS_PASSED

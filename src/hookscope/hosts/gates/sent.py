@@ -47,6 +47,6 @@ SENT = register_gate(
         evidence=_events,
         fix=FixKind.EVENT_NAMES,
         why_no_fix="no event of this host is close enough to its events",
-        next_step="{hooks.fix} corrects a typo that lint reports; {hooks.fire} still fires the hook by hand",
+        next_step="{hooks.fix} corrects a typo that lint reports; {hooks.fire} still fires such an event",
     )
 )

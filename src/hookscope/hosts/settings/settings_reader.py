@@ -82,7 +82,7 @@ def _variables_in(file: Path, files: Files) -> Mapping[str, str]:
 
 
 def with_settings_variables(env: Mapping[str, str], variables: Any) -> Mapping[str, str]:
-    """Return `env` with those `variables` of the settings that are absent or blank in it."""
+    """Return `env` plus the settings' `variables`; one that `env` already has, not blank, keeps its value."""
     own = variables if isinstance(variables, Mapping) else {}
     texts = {name: value for name, value in own.items() if isinstance(value, str) and value.strip()}
     return {**env, **{name: value for name, value in texts.items() if not env.get(name, "").strip()}}

@@ -61,7 +61,7 @@ class SessionAgent:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """A message of the user. Accepted only while the session waits for it."""
+    """A message from the user. Accepted only while the session waits for one."""
 
     text: str
 

@@ -145,7 +145,7 @@ class JsonEditor(TextArea):
         self.selection = Selection(first, last)
 
     def change_to(self, text: str) -> None:
-        """Change the whole text to `text` by one edit of what differs; a cursor in the rest stays."""
+        """Replace the text by `text` in one edit of the part that differs; a cursor outside of it stays."""
         old = self.text
         if old != text:
             start = common_prefix_length(old, text)

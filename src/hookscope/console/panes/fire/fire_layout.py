@@ -226,7 +226,7 @@ class FireLayout:
         self._pane.set_class(self._composer.sheet.has_focus_within, "-writing")
 
     def end_writing(self) -> None:
-        """Return the lines of `make_room_to_write` to the other parts."""
+        """Give the lines from `make_room_to_write` back to the other parts."""
         self._pane.remove_class("-writing")
 
     @property

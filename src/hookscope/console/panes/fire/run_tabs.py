@@ -205,7 +205,7 @@ def answer_text(shown: TabInput) -> Content:
     """Return the answer. For plugin events, first what it changed in the merged answer."""
     result = shown.row.result
     if result is None:
-        return muted("Its answer is shown when the handler has ended.")
+        return muted("The handler's answer is shown once it has ended.")
     answer_lines = _answer_lines(shown, result)
     if ignores_answers(shown):
         ignored = f"{shown.product} ignores return values of this event."

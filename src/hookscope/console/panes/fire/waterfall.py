@@ -198,7 +198,7 @@ def call_line(row: CallRow, wide: WaterfallColumns, sheet: RunSheet, now: float)
 
 
 def _call_bar(row: CallRow, width: int, sheet: RunSheet, now: float) -> Content:
-    """Return the waiting, loading and running of a call, with marks where it ended in earlier runs."""
+    """Return the bar of a call: waiting, loading, running, and marks where it ended in earlier runs."""
     if row.phase == "not run":
         return fixed_width(row.reason, width, MARK_MUTED)
     span = sheet.axis(now)
@@ -226,7 +226,7 @@ def _call_bar(row: CallRow, width: int, sheet: RunSheet, now: float) -> Content:
 
 
 def _with_marks(cells: Sequence[str], bar: TimeBar) -> str:
-    """Return the bar with the marks that its cells have, but for its end."""
+    """Return the bar with the marks that its cells have, except in its last cell."""
     below = cells[bar.indent : bar.indent + len(bar.drawn) - 1]
     return (
         "".join(
