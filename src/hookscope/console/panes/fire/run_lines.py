@@ -356,8 +356,8 @@ def run_title(sheet: RunSheet | None, now: float) -> Content:
     mark = OUTCOME_MARKS[phase]
     return Content.assemble(
         f"Run {sheet.number}   {safe_word(sheet.plan.event.key, 60)}   ",
-        *_verdict(sheet.checked),
         (f"{mark.glyph} {words}", mark.style),
+        *_verdict(sheet.checked),
         f"   {duration(sheet.run.took if sheet.run else now - sheet.begun)}",
     )
 
@@ -368,8 +368,8 @@ def _verdict(checked: SavedEventResult | None) -> tuple[tuple[str, str] | str, .
         return ()
     name, missed = safe_word(checked.file.name, 40), len(checked.misses) + len(checked.could_not_run)
     if checked.passed:
-        return (f"✓ as {name} expects", EXPECTATION_STYLES["+"]), "   "
-    return (f"✗ {missed} not as {name} expects", EXPECTATION_STYLES["-"]), "   "
+        return "   ", (f"✓ as {name} expects", EXPECTATION_STYLES["+"])
+    return "   ", (f"✗ {missed} not as {name} expects", EXPECTATION_STYLES["-"])
 
 
 def paused_text(row: CallRow) -> Content:
