@@ -18,7 +18,6 @@ window.WebSocket = class extends WebSocket {
   constructor(...address) {
     super(...address);
     this.addEventListener("close", ended);
-    this.addEventListener("message", takeKeys, { once: true });
   }
   send(data) {
     if (this.readyState === WebSocket.OPEN) super.send(data); // the terminal keeps sending to a closed socket
@@ -33,15 +32,11 @@ function ended({ code, reason }) {
   start.focus();
 }
 
-function takeKeys() {
-  terminal.querySelector("textarea")?.focus();
-}
-
 const script = document.createElement("script");
 script.src = "static/js/textual.js";
 script.addEventListener("load", (event) => {
   window.onload(event); // textual.js waits for this event, which has already fired
-  takeKeys();
+  terminal.querySelector("textarea")?.focus();
 });
 const late = new Promise((resolve) => setTimeout(resolve, 2000));
 const letters = ["16px", "bold 16px"].map((style) => document.fonts.load(`${style} 'Roboto Mono'`));
