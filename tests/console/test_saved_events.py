@@ -17,6 +17,7 @@ from hookscope.cli.main import exit_code
 from hookscope.console.dialogs.saved_events import file_name_problem
 from hookscope.console.panes.fire.composer import Composer
 from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.panes.fire.waterfall import Waterfall
 
 GREETS = "def handler(event):\n    event.messages.append('Hello ' + event.context['who'])\n"
@@ -79,6 +80,8 @@ async def test_a_failing_fire_becomes_a_test_of_the_handler(
         await story.shows("Accept these results?", '+  messages: ["Hello Ada"]')
         await story.press("w")
         await story.shows("✓ as hello.yaml expects")
+        title = str(story.screen.query_one(RunPane).border_title)
+        assert "✓ as hello.yaml expects" in title
         assert 'messages: ["Hello Ada"]' in file.read_text()
         assert await command_line(workspace) == 0
         await saved(story, handler, SHOUTS, lambda: "2 results" in story.text() or "1 result" in story.text())
