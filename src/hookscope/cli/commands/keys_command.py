@@ -8,7 +8,7 @@ from hookscope.app.options import Options
 from hookscope.app.preferences import read_keys
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.render.layout import row_with_text
+from hookscope.cli.render.layout import fold_lines, row_with_text
 from hookscope.model.text import one_line, printable
 
 
@@ -41,7 +41,8 @@ def keys_command(options: Options, preset: str | None, commands: bool) -> Answer
     for row in listing.actions:
         if row.scope != section:
             section = row.scope
-            lines += ["", f"{section}{' (letters are text here, not keys)' if row.typing else ''}"]
+            title = f"{section}{' (letters are text here, not keys)' if row.typing else ''}"
+            lines += ["", *fold_lines([title])]
         text = (row.command or f"– {row.without}") if commands else row.meaning
         lines += row_with_text(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}"[:-2], text)
     document = {
