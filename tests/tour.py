@@ -1,69 +1,54 @@
-"""Makes `screenshots/tour.svg`, a hook from blocked to fired in the console: `python -m tests.tour`."""
+"""Makes `screenshots/tour.svg`, a hook of `hookscope demo` from blocked to fired: `python -m tests.tour`."""
 
 import asyncio
 import os
 import re
 import tempfile
 from pathlib import Path
-from shutil import rmtree
+from shutil import rmtree, which
 
-from tests.pictures import SCREENSHOTS, shown, until, write_files
+from tests.pictures import SCREENSHOTS, shown, until
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.console.app import Console
 from hookscope.console.controllers.export_controller import picture_of
+from hookscope.console.widgets.task_bar import DEMO_TASKS
+from hookscope.hosts.dialects.openclaw_demo import write_demo
+from hookscope.runtime.executors import find_node
 
 SIZE = (100, 30)
 SECONDS = 4  # that each picture is shown
 CAPTION_HEIGHT = 44
-FILES = {
-    "agent/hooks/greet/HOOK.md": """
-        ---
-        name: greet
-        description: Greets the sender of /new
-        metadata: {"openclaw": {"events": ["command:new"], "requires": {"env": ["GREETING"]}}}
-        ---
-        """,
-    "agent/hooks/greet/handler.ts": """
-        export default async function handler(event) {
-          if (event.type !== "command" || event.action !== "new") return;
-          event.messages.push(`${process.env.GREETING}, ${event.context.senderId}`);
-        }
-        """,
-    ".openclaw/openclaw.json": "{}",
-}
 
 
 async def frames(bench: Workbench) -> list[tuple[str, str]]:
     """Return a caption and a picture of each step."""
     taken: list[tuple[str, str]] = []
-    app = Console(bench)
+    app = Console(bench, tasks=DEMO_TASKS)
 
     def take(caption: str) -> None:
         taken.append((f"{len(taken) + 1}  {caption}", picture_of(app)))
 
     async with app.run_test(size=SIZE, tooltips=True) as pilot:
         screen = app.screen
-        await until(pilot, lambda: bool(screen.state.rows) and "GREETING" in shown(app))  # type: ignore[attr-defined]
+        await until(pilot, lambda: bool(screen.state.rows) and "DEPLOY_DIR is not" in shown(app))  # type: ignore[attr-defined]
         take("The hook is blocked, and the console shows why")
         await pilot.press("e")
         await until(pilot, lambda: app.screen is not screen)
-        await pilot.press(*"Hello")
-        await until(pilot, lambda: "Hello" in shown(app))
+        await pilot.press(*"/srv")
+        await until(pilot, lambda: "/srv" in shown(app))
         take("e asks for the value that it needs")
         await pilot.press("enter")
-        await until(pilot, lambda: '"GREETING": "Hello"' in shown(app))
+        await until(pilot, lambda: '"DEPLOY_DIR": "/srv"' in shown(app))
         take("enter shows the edit of the host's settings")
         await pilot.press("w")
-        await until(pilot, lambda: "● ready" in shown(app))
+        await until(pilot, lambda: "deploy-note   ● ready" in shown(app))
         take("w writes it: the hook is ready")
-        await pilot.press("f")
-        await until(pilot, lambda: "command:new" in shown(app))
         await pilot.press("f5")
-        await until(pilot, lambda: not screen.state.job and "Hello, " in shown(app))  # type: ignore[attr-defined]
+        await until(pilot, lambda: not screen.state.job and "goes to /srv." in shown(app))  # type: ignore[attr-defined]
         await until(pilot, lambda: not app.workers)
-        take("f and ^r fire an event at it: this is what the handler did")
+        take("^r fires an event at it: this is what the handler did")
     await bench.close()
     return taken
 
@@ -96,21 +81,20 @@ def animated(pictures: list[tuple[str, str]]) -> str:
 
 def main() -> None:
     """Write the picture."""
-    home = (
-        Path(tempfile.gettempdir()) / "dev" / "home"
-    )  # a fixed name: pictures of the same console are the same
-    rmtree(home, ignore_errors=True)
-    write_files(home, FILES)
-    (home / "none").mkdir()
+    # A fixed name: pictures of the same console are the same.
+    demo = Path(tempfile.gettempdir()) / "dev" / "hookscope-demo"
+    rmtree(demo, ignore_errors=True)
+    workspace = write_demo(demo, typescript=bool(find_node(which("node")).languages))
     os.environ |= {
         "TEXTUAL_ANIMATIONS": "none",
-        "HOME": str(home),
-        "HOOKSCOPE_STATE_DIR": str(home / "state"),
-        "HOOKSCOPE_CONFIG_DIR": str(home / "config"),
+        "HOME": str(demo / "home"),
+        "HOOKSCOPE_STATE_DIR": str(demo / "state"),
+        "HOOKSCOPE_CONFIG_DIR": str(demo / "config"),
     }
-    os.chdir(home / "agent")
-    bench = Workbench(Options(bundled=home / "none"))
-    bench.trust(home / "agent")
+    os.chdir(workspace)
+    (demo / "none").mkdir()  # no hooks of this checkout: its path is not in the picture
+    bench = Workbench(Options(workspace=workspace, bundled=demo / "none"))
+    bench.trust(workspace)
     (SCREENSHOTS / "tour.svg").write_text(animated(asyncio.run(frames(bench))))
 
 

@@ -94,7 +94,7 @@ def test_wide_folder_is_refused_without_everything_below(home: Path, repo: Path,
     if not folder.expanduser().exists():
         pytest.skip("this system has no such folder")
     bench = a_bench(repo)
-    with pytest.raises(Refusal, match="too wide to trust") as refused:
+    with pytest.raises(Refusal, match="too broad to trust") as refused:
         bench.trust(folder)
     assert "hookscope trust --everything-below" in str(refused.value)
     assert not bench.open().trust.folders

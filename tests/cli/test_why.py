@@ -34,8 +34,12 @@ def test_the_first_dark_lamp_is_marked_with_its_command_until_the_message_arrive
     assert lines[0] == "deploy-note does not run on command:new: DEPLOY_DIR is not set."
     dark = next(number for number, line in enumerate(lines) if line.startswith("  ✗"))
     assert lines[dark].split() == ["✗", "requirements", "DEPLOY_DIR", "is", "not", "set"]
-    assert lines[dark + 1] == "    → hookscope --dialect openclaw fix deploy-note --gate env"
-    assert blocked.out.count("→") == 1, "one next step"
+    command = "hookscope --dialect openclaw"
+    assert lines[-3:] == [
+        "Next steps, the easiest first:",
+        f"  → {command} trust ./hooks",
+        f"  → {command} fix deploy-note --gate env",
+    ]
 
     assert hookscope(*HOST, "fix", "deploy-note", "--value", "DEPLOY_DIR=/srv", "--apply").code in (0, 1)
     untrusted = hookscope(*HOST, "why", "deploy-note")
@@ -174,3 +178,26 @@ def test_a_damaged_journal_is_named(
     assert done.code == 1
     assert "journal.db is not a journal of Hookscope" in done.err
     assert "`hookscope info greet` shows every check." in done.err
+
+
+def test_next_steps_begin_with_the_easiest(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
+    """A key, then a value, then a program to install, then another machine: in `why`, `info` and `list`."""
+    needed = "os: [win32], requires: {bins: [jq-1.9], env: [DEPLOY_DIR]}"
+    make_hook(workspace / "hooks", "note", f"{{openclaw: {{events: ['command:new'], {needed}}}}}")
+    hookscope("trust", "hooks")
+    hookscope(*HOST, "disable", "note")
+    order = ["enabled", "env", "bins", "os"]
+    (event,) = hookscope(*HOST, "why", "note", "--json").json["events"]
+    name = "hookscope --dialect openclaw"
+    fixes = [f"{name} fix note --gate {gate}" for gate in order[1:]]
+    assert event["next"] == [f"{name} enable note", *fixes]
+    for command in (("info", "note"), ("list", "--verbose")):
+        lines = [line.split() for line in hookscope(*HOST, *command).out.splitlines()]
+        assert [words[1] for words in lines if words[:1] == ["✗"]][:4] == order
+
+    (workspace / "hooks" / "note" / "HOOK.md").write_text(
+        "---\nname: note\nmetadata: {openclaw: {events: ['command:new'], os: [Linux, macos], requires: "
+        "{env: [DEPLOY_DIR]}}}\n---\n"
+    )
+    near = hookscope(*HOST, "why", "note", "--json").json["events"][0]["next"]
+    assert near[1:] == [f"{name} fix note --gate os", fixes[0]], "a spelling is easier than a value"

@@ -32,7 +32,7 @@ from hookscope.model.machine import real_machine
 from hookscope.model.run import Event, Plan
 
 EVENT = Event("command", "new")
-PLAN = Plan(EVENT, 1, (), (), SharedEvent(lambda key, event, message: message, EVENT.key))
+PLAN = Plan(EVENT, 1, (), (), SharedEvent("{message}", EVENT.key))
 
 
 class Listener(Widget):

@@ -53,3 +53,12 @@ async def test_under_a_guide_the_list_says_how_many_hooks_the_program_would_run(
         await story.shows("Hooks 4   ≠ OpenClaw 2026.9 runs 0 of 4 · D shows why")
         await story.press("D")
         await story.hides("would run")
+
+
+@pytest.mark.parametrize("mode", ["1", "3"])
+async def test_the_field_of_a_filter_has_a_frame(console: Open, hooks: None, mode: str) -> None:
+    async with console() as story:
+        await story.press(mode, "slash", *"zz")
+        await story.shows("▌ zz ")
+        field = next(line for line in story.lines() if "▌ zz " in line)
+        assert "▐" in field

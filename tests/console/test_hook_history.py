@@ -8,6 +8,7 @@ from tests.console.conftest import READY, SIZES, Open
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
+from hookscope.console.controllers import scan_controller
 
 LAME = "import no_such_thing\n\n\ndef handler(event): pass\n"
 
@@ -56,3 +57,24 @@ async def test_a_hook_that_does_not_load_is_listed_as_broken_at_once(
         handler.write_text("def handler(event): pass\n")
         await story.press("R")
         await story.until(lambda: "✗" not in story.lines()[1], "what was saved since is another file")
+
+
+async def test_the_age_of_the_last_run_grows_while_the_console_is_open(
+    console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan_controller, "AGE_INTERVAL", 0.1)
+    make_hook(workspace / "hooks", "a-good", READY)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console() as story:
+        await story.press("ctrl+r")
+        await story.shows("✓ ok")
+        await story.press("1")
+        await story.shows("a-good runs on command:new")
+        ages: set[str] = set()
+
+        def several_ages() -> bool:
+            why = " ".join(line.split("│")[-2] for line in story.lines() if line.count("│") > 1)
+            ages.add(why.partition("in run 1,")[2][:12])
+            return len(ages) > 2
+
+        await story.until(several_ages, "the same run has several ages, one after the other")

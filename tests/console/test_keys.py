@@ -150,3 +150,16 @@ async def test_help_is_searched_by_typing(console: Open) -> None:
         await story.shows("Help", "Fire it")
         await story.press(*"regis", "enter")
         await story.shows("Registry   generation")
+
+
+async def test_the_key_that_fires_says_in_a_dialog_why_it_does_not(console: Open) -> None:
+    async with console() as story:
+        for opens in ("I", "P"):
+            for key, label in (("ctrl+r", "^r"), ("f5", "f5")):
+                await story.press(opens, key)
+                await story.shows(f"{label} fires an event only in the panes: close this dialog first.")
+                await story.press("escape")
+        story.app.clear_notifications()
+        await story.press("W", "ctrl+r")  # compares there
+        await story.shows("No assumptions: there is nothing to compare.")
+        assert "only in the panes" not in story.text()

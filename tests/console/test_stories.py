@@ -271,9 +271,11 @@ async def test_all_copies_of_a_name_are_listed_and_one_wins(
     make_hook(home / ".openclaw" / "hooks", "greet", READY)
     async with console(size) as story:
         await story.shows("◌ shadowed")
-        await story.press("enter", "end")
+        await story.press("enter", *["down"] * 4)
         await story.shows("takes precedence")
-        await story.shows("shadowed: workspace comes before managed", "┆ no hook of this name")
+        await story.shows("shadowed: workspace comes first", "┆ no hook of this name")
+        await story.press("escape", "down")  # for a copy that loses, this is the reason: before its checks
+        await story.shows("✗ wins", "▸ 2 managed", "✗ trusted ")
 
 
 @small

@@ -32,7 +32,7 @@ async def test_the_trust_dialog_refuses_a_folder_that_is_too_wide(
     async with console(size) as story:
         await story.shows("◇ untrusted")
         await story.press("t")
-        await story.shows("is too wide to trust", "--everything-below", "move the hook into a hooks folder")
+        await story.shows("is too broad to trust", "--everything-below", "move the hook into a hooks folder")
         await story.hides("t trusts it")
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")

@@ -169,7 +169,7 @@ async def test_hosts_mode_compares_the_machine_with_the_what_if(
         (remedy,) = found.remedies
         assert remedy.lines[0] == f"Environment=PATH=/usr/bin:/bin:{home}/.local/bin"
         await story.press("ctrl+r")
-        await story.shows("events fire at hosts: v")
+        await story.shows("but not in two environments: v")
         await story.press("v")
         await story.shows("3 with the same folders")
         await story.press("1", "W")

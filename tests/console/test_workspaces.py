@@ -58,3 +58,19 @@ async def test_switching_workspaces_keeps_each_ones_view(
             await story.shows("No other workspace is known: type a path.")
         finally:
             await story.app.bench.close()
+
+
+async def test_other_hosts_are_named_in_a_line_that_stays_until_a_host_is_chosen(
+    console: Open, workspace: Path, home: Path
+) -> None:
+    (workspace / "agent/hooks").mkdir(parents=True)
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text("{}")
+    line = "≠ Found OpenClaw and Eve: using openclaw; D picks another."
+    async with console((80, 24)) as story:
+        await story.shows(line)
+        for mode in "2341":
+            await story.press(mode)
+        await story.until(lambda: line in story.lines()[2], "the line is below the tabs in every mode")
+        await story.press("D")
+        await story.hides(line)

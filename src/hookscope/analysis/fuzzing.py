@@ -20,7 +20,7 @@ from hookscope.app.variables import folders_of
 from hookscope.authoring.testing.saved_events import read_saved_event, save_event
 from hookscope.installation import install_command
 from hookscope.model.failure import Failure, Frame, Refusal
-from hookscope.model.run import Event, Registration, Result, Run, Status
+from hookscope.model.run import Event, Result, Run, Status
 from hookscope.runtime.async_helpers import wait_until_done
 from hookscope.runtime.firing import Firing
 from hookscope.storage.state_files import state_folder
@@ -129,7 +129,7 @@ class FailureSearch:
             pass  # failures are in `seen`, even flaky ones
         except ExceptionGroup as group:
             others = group.split(_FuzzFailure)[1]
-            if others is not None:  # errors of our own code
+            if others is not None:  # errors of Hookscope's own code
                 raise others from None
         finally:
             configuration.set_hypothesis_home_dir(None)
@@ -183,7 +183,7 @@ def _fuzzed_event(draw: DrawFn, events: SearchStrategy[Event]) -> _FuzzedEvent:
 
 
 def _event_size(event: Event, template: Event) -> tuple[int, str]:
-    """Return the sort key for size: length and text of the context and of what differs from the template."""
+    """Return the sort key for an event's size: its context, and its differences from the template."""
     session = [event.session_key] if event.session_key != template.session_key else []
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     text = json.dumps([event.context, ctx, *session], sort_keys=True)
@@ -239,12 +239,12 @@ class FuzzResult:
 
 
 class Fuzzer:
-    """Fires malformed events at each subscribed hook alone, and searches for the smallest that makes it fail.
+    """Fires malformed events at one hook after another, and searches for the smallest that makes it fail.
 
     Handlers really run, in their workers, hundreds of times; with `sandbox`, on copies that are removed at
-    the end. Bundled hooks, which would fill logs and memories, are skipped unless they are named or run on
-    copies. Only the smallest failing events are recorded. Raises Refusal if hypothesis is not installed or
-    no hook subscribes to the event; `run` raises OSError if copies cannot be made.
+    the end. Bundled hooks would fill logs and memories: they are skipped unless `only` names one or they
+    run on copies. Only the smallest failing events are recorded. Raises Refusal if hypothesis is not
+    installed or no hook subscribes to the event; `run` raises OSError if copies cannot be made.
 
     Args:
         template: a realistic event of the key.
@@ -272,7 +272,10 @@ class Fuzzer:
         self._firing: Firing | None = None
         self._sandboxed_workers: SandboxedWorkers | None = None
         calls = bench.plan(view, template, only=only).calls
-        selected = (call for call in calls if only is not None or sandbox or not _is_bundled(call))
+        all_sources = only is not None or sandbox
+        selected = (
+            call for call in calls if all_sources or not call.hook or call.hook.folder.source != "bundled"
+        )
         self.hooks = tuple(dict.fromkeys(call.name for call in selected))
         if not self.hooks:
             reason = f"{only} does not run" if only is not None else "none of your hooks runs"
@@ -333,7 +336,7 @@ class Fuzzer:
         search.run(events_like(self._template, known), self._examples, self._seed)
 
     async def _fire(self, event: Event, name: str) -> Run | None:
-        """Return the run of one event, unrecorded; None if the host could not have sent it."""
+        """Fire an event without recording it, and return its run; None if no host could send the event."""
         try:
             plan = self._bench.plan(self._view, event, only=name)
         except Refusal:
@@ -345,7 +348,7 @@ class Fuzzer:
             self._firing = None
 
     async def _confirm(self, found: FoundFailure) -> FoundFailure:
-        """Fire the smallest event again, recorded, and return the failure with its run."""
+        """Fire the smallest event again, record the run, and return the failure with it."""
         if self._stop.is_set():
             return found
         event = replace(found.event, timestamp=datetime.now(UTC))
@@ -362,14 +365,10 @@ class Fuzzer:
         return replace(found, run=run, reproduced=(found.hook, found.type, found.place) in marks)
 
 
-def _is_bundled(call: Registration) -> bool:
-    return call.hook is not None and call.hook.folder.source == "bundled"
-
-
 def save_failures(
     bench: Workbench, view: Snapshot, fuzzed: FuzzResult, name: str | None = None
 ) -> FuzzResult:
-    """Return the result with each failing event saved, expecting no errors, or the reason why not.
+    """Save each failing event as a test that expects no errors. Return the result with files or reasons.
 
     The files are `.hookscope/events/fuzz-KEY-HOOK.yaml` by default, with a number if the name is taken;
     no file is overwritten.

@@ -179,9 +179,9 @@ MOST_EVENTS = 3  # events named one by one
 
 
 def order_differences(sides: Sequence[ComparedHost], lines: Sequence[ComparedHook]) -> OrderSentences:
-    """Return, per line, a sentence for each hook relative to which its call order differs between hosts."""
+    """Return sentences for each line: which hooks one host calls before it and another host after it."""
     keys = tuple(dict.fromkeys(key for line in lines for key in line.events))
-    turns = [_all_turns(keys, side, _numbers(lines, at)) for at, side in enumerate(sides)]
+    turns = [_all_turns(keys, side, lines, at) for at, side in enumerate(sides)]
     found: dict[
         tuple[int, int, bool], dict[str, list[str]]
     ] = {}  # hook, partner, earlier → event → hosts that differ
@@ -210,14 +210,11 @@ def _sentence_by_hosts(by_event: Mapping[str, Sequence[str]]) -> Mapping[tuple[s
     return groups
 
 
-def _numbers(lines: Sequence[ComparedHook], at: int) -> Mapping[Hook, int]:
-    """Return the line number of each hook of one side."""
-    return {row.hook: number for number, line in enumerate(lines) if (row := line.cells[at].row) is not None}
-
-
 def _all_turns(
-    keys: Sequence[str], side: ComparedHost, numbers: Mapping[Hook, int]
+    keys: Sequence[str], side: ComparedHost, lines: Sequence[ComparedHook], at: int
 ) -> Mapping[str, list[int]]:
+    rows = ((number, line.cells[at].row) for number, line in enumerate(lines))
+    numbers = {row.hook: number for number, row in rows if row is not None}
     registry = Registry(0, registrations_of(side.inventory, side.host))
     return {key: _turns(key, side, registry, numbers) for key in keys}
 

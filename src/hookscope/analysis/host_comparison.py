@@ -211,6 +211,13 @@ class HostComparison:
         """The number of hooks that all sides treat alike."""
         return len(self.lines) - len(self.differing)
 
+    def grouped(self, *, different: bool) -> tuple[ComparedHook, ...]:
+        """Return the hooks, or the `different` ones; those with equal differences are one after another."""
+        groups: dict[tuple[HostDifference, ...], list[ComparedHook]] = {}
+        for line in self.differing if different else self.lines:
+            groups.setdefault(line.differs, []).append(line)
+        return tuple(line for group in groups.values() for line in group)
+
     def tallies(self) -> Mapping[str, HostTally]:
         """Return the tally of each side by name."""
         return {
@@ -253,7 +260,7 @@ class ComparedOutcome:
 
 
 def handler_differences(one: Run, other: Run) -> tuple[RunDifference, ...]:
-    """Return what handlers did differently, without what already differs between the fired events."""
+    """Return the differences that handlers caused, without those between the fired events."""
     input_differences = run_differences(*(replace(run, context=run.event.context) for run in (one, other)))
     known = {found.subject for found in input_differences if found.kind == "context"}
     found = run_differences(one, other)

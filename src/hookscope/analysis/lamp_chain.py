@@ -87,6 +87,7 @@ class LampChain:
     hook: str
     event: str
     lamps: tuple[Lamp, ...]
+    next_steps: tuple[str, ...] = ()  # what to do so that it runs, the easiest first
 
     @property
     def first_dark(self) -> Lamp | None:
@@ -136,7 +137,9 @@ def lamp_chains(
     Raises Refusal for an unknown event, and OSError if the journal cannot be read.
     """
     if isinstance(row, RejectedHook):
-        chain = LampChain(row.name or row.path.name, event or "", _rejected_lamps(row, view))
+        lamps = _rejected_lamps(row, view)
+        steps = tuple(lamp.fix for lamp in lamps if lamp.fix)
+        chain = LampChain(row.name or row.path.name, event or "", lamps, steps)
         return (_with_options(chain, bench.options),)
     from hookscope.app.runs.activation_chain import activation_chain  # it imports the database
 
@@ -152,7 +155,8 @@ def _with_options(chain: LampChain, options: Options) -> LampChain:
     """Return the chain with commands for the same host as this one."""
     command = command_on(options)
     lamps = (replace(lamp, fix=lamp.fix.replace("hookscope", command, 1)) for lamp in chain.lamps)
-    return replace(chain, lamps=tuple(lamps))
+    steps = (step.replace("hookscope", command, 1) for step in chain.next_steps)
+    return replace(chain, lamps=tuple(lamps), next_steps=tuple(steps))
 
 
 def _key_to_plan(key: str, view: Snapshot) -> str:
@@ -173,6 +177,7 @@ def lamp_chains_document(chains: Sequence[LampChain]) -> dict[str, Any]:
                 "sentence": chain.sentence,
                 "first_dark": chain.first_dark.name if chain.first_dark is not None else None,
                 "lamps": [_lamp_document(lamp) for lamp in chain.lamps],
+                "next": list(chain.next_steps),
             }
             for chain in chains
         ],
@@ -205,11 +210,18 @@ def lamp_chain(
         sent,
         *_history(links, sent),
     ]
-    chain = LampChain(row.hook.name, event, tuple(lamps))
+    chain = LampChain(row.hook.name, event, tuple(lamps), _next_steps(row, lamps, view))
     if chain.would_run and entry is not None and not is_called:  # such as a language that cannot run here
         reason = Lamp("loads", False, entry.reason)
         return LampChain(chain.hook, event, tuple(reason if one.name == "loads" else one for one in lamps))
     return chain
+
+
+def _next_steps(row: HookStatus, lamps: Sequence[Lamp], view: Snapshot) -> tuple[str, ...]:
+    """Return how to make each failed gate pass, then how to repair the other failed steps."""
+    gates = (_gate_fix(gate, row, view) for gate in row.verdict.easiest_first())
+    others = (one.fix for one in lamps if one.passed is False and not one.gate and one.name not in HISTORY)
+    return tuple(dict.fromkeys(step for step in (*gates, *others) if step))
 
 
 def _place(row: HookStatus, view: Snapshot) -> str:

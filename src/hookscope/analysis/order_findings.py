@@ -259,7 +259,7 @@ class OrderFindings:
 
 LONGEST_VALUE = 60  # characters of a value
 MOST_ALSO = 4  # other differences listed per finding
-STATE_KEPT_NOTE = "Handlers kept their files and memory from run to run; {} each run starts afresh."
+STATE_KEPT_NOTE = "Handlers kept their files and memory between the runs; {} each run starts with new copies."
 NAME_GAP = "\0"  # gap for names in a claim
 
 
@@ -324,7 +324,7 @@ def evidence_lines(finding: OrderFinding, names: Sequence[str]) -> Iterator[str]
     """Yield a line for each of the two runs, then the other differences and what is not known."""
     for facts in (finding.registered, finding.exchanged):
         outcome = _outcome_phrase(finding.subject, facts.value(finding.subject), names)
-        yield f"run {facts.run}  {_calls(facts, names)}  {outcome}"
+        yield f"run {facts.run}  {', '.join(names[call] for call in facts.order)}  {outcome}"
     for subject in finding.other_subjects[:MOST_ALSO]:
         one, other = (_value_phrase(subject, value) for value in finding.values(subject))
         yield f"also {_subject_phrase(subject, names)}: {one} → {other}"
@@ -378,8 +378,8 @@ def _third_party_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
             return _Claim(
                 f"{NAME_GAP} {who} write {_place(subject.what)}: the last write wins.", calls, "and"
             )
-        what = "its value" if subject.kind is FactKind.PLACE else "what each leaves there"
-        claim = f"{NAME_GAP} {who} change {_place(subject.what)}: {what} depends on which runs first."
+        what = "its value" if subject.kind is FactKind.PLACE else "each one's value"
+        claim = f"{NAME_GAP} {who} change {_place(subject.what)}: {what} depends on which handler runs first."
         return _Claim(claim, calls, "and")
     registered, exchanged = finding.values(subject)
     first, second = names[finding.first], names[finding.second]
@@ -417,7 +417,8 @@ def _value_phrase(subject: FactSubject, value: str) -> str:
         case FactKind.ENDED:
             return "runs well" if value == ENDED_OK else _ending_phrase(value)
         case FactKind.SAID | FactKind.MESSAGES if value != UNTOUCHED:
-            return one_line(", ".join(_json(text) for text in json.loads(value)), LONGEST_VALUE)
+            texts = (json.dumps(text, ensure_ascii=False) for text in json.loads(value))
+            return one_line(", ".join(texts), LONGEST_VALUE)
         case FactKind.FILE if value != UNTOUCHED:
             return _file(json.loads(value))
         case _ if value in (UNTOUCHED, REMOVED):
@@ -470,14 +471,6 @@ def _file(state: Mapping[str, Any]) -> str:
     return one_line(
         f"{state['kind']}{size}{': ' if changed_lines else ''}{', '.join(changed_lines)}", LONGEST_VALUE
     )
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _calls(facts: RunFacts, names: Sequence[str]) -> str:
-    return ", ".join(names[call] for call in facts.order)
 
 
 def _orders_phrase(tried: int, findings: OrderFindings) -> str:

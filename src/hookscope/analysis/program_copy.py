@@ -129,7 +129,10 @@ class HostCopy:
                 content = read_regular(file)
                 to = self._sandbox.mirrored(file)
                 to.parent.mkdir(parents=True, exist_ok=True)
-                text = self._masked_variables(content) if file in variables else self._masked(content)
+                if file in variables:
+                    text = self._masked_variables(content)
+                else:
+                    text = self._redaction.masker().masked_text(masked_settings(content, self._moved))
                 if file == self._host.settings.file:
                     text = self._with_workspace(text)
                 to.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
@@ -146,9 +149,6 @@ class HostCopy:
         except ChangeError:  # the comparison reports that the workspaces differ
             return text
         return changed.decode("utf-8", "surrogateescape")
-
-    def _masked(self, content: bytes) -> str:
-        return self._redaction.masker().masked_text(masked_settings(content, self._moved))
 
     def _moved(self, value: str) -> str:
         """Return a path in the settings as the program must see it; other texts unchanged."""

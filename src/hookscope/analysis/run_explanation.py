@@ -1,4 +1,4 @@
-"""How a run's results came about: merge steps, ignored members of an answer, a failed handler's input."""
+"""Explains the results of a run: merge steps, ignored members of an answer, a failed handler's input."""
 
 from __future__ import annotations
 

@@ -43,16 +43,6 @@ class MissingRequirement:
     folder: str = ""  # of a program: its PATH folder there; empty for a variable
 
 
-def missing_requirements(comparison: HostComparison) -> tuple[MissingRequirement, ...]:
-    """Return everything that hooks lack on one machine and have on another."""
-    return tuple(
-        one
-        for line in comparison.lines
-        for cell in line.cells
-        for one in _missing_at_host(line, cell, comparison)
-    )
-
-
 def _missing_at_host(
     line: ComparedHook, cell: HookAtHost, comparison: HostComparison
 ) -> Iterator[MissingRequirement]:
@@ -261,7 +251,8 @@ def compare_machines(places: Sequence[ComparedMachine], dialect: str | None = No
         replace(host_side(bench), label=place.label) for bench, place in zip(benches, places, strict=True)
     ]
     aligned = align_hosts(sides)
-    lacking = missing_requirements(aligned)
+    cells = ((line, cell) for line in aligned.lines for cell in line.cells)
+    lacking = tuple(one for line, cell in cells for one in _missing_at_host(line, cell, aligned))
     remedies = (
         _remedy(place, side, [one for one in lacking if one.missing_at is side])
         for place, side in zip(places, sides, strict=True)

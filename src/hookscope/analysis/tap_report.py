@@ -167,7 +167,7 @@ def _notes(entry: InstalledTap, host_hooks: _HostHooks) -> Iterator[str]:
     if entry.language == "python" and not _runs_python(host_hooks.host, entry.kind):
         yield f"{product} itself does not run Python: this tap is for programs that embed Hookscope."
     if entry.kind == "stream":
-        yield "It is in the project and names a folder of this machine: do not commit it."
+        yield "It is in the project and contains a path on this machine: do not commit it to a repository."
     if not os.path.isdir(entry.spool):
         yield f"It records nothing: {entry.spool} does not exist; `hookscope tap install` creates it."
     elif entry.spool != spool_path(host_hooks.host):

@@ -71,7 +71,7 @@ class Verifier:
         self.notes: tuple[str, ...] = ()
         dialect = shown.dialect
         if options.os is not None:
-            raise Refusal("The program runs on this platform only.", "Remove --os.", code=2)
+            raise Refusal("The program runs only on this platform.", "Remove --os.", code=2)
         if dialect.program_report is None and shown.setup.shipped is not None:
             self.notes = (
                 f"The dialect is {dialect.name}; the rules of {shown.setup.shipped.name} are compared.",

@@ -18,7 +18,7 @@ from hookscope.model.failure import Refusal
 from hookscope.model.hook_status import State
 from hookscope.model.regular_file import FILE_LIMIT_HINT, is_file_limit
 from hookscope.model.text import error_reason, shell_path
-from hookscope.model.trust import ABOVE_WORKSPACE_REASON, TrustTarget, too_wide_reason, trusted_folders
+from hookscope.model.trust import ABOVE_WORKSPACE_REASON, TrustTarget, too_broad_reason, trusted_folders
 from hookscope.runtime.executors import OLDEST_NODE, Node, NoNode, missing_features
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.orphan_processes import find_marked
@@ -182,10 +182,10 @@ def _trusted(view: Snapshot) -> SetupFinding:
 
 
 def _too_wide(view: Snapshot) -> Iterator[SetupFinding]:
-    """Yield recorded trust that is ignored, since the folder is too wide."""
+    """Yield recorded trust that is ignored, since the folder is too broad."""
     short, counted = view.host.machine.short, trusted_folders(view.host)
     for folder in sorted(view.host.trust.folders - counted):
-        target = TrustTarget(folder, too_wide_reason(folder, view.host) or ABOVE_WORKSPACE_REASON)
+        target = TrustTarget(folder, too_broad_reason(folder, view.host) or ABOVE_WORKSPACE_REASON)
         found = (
             f"{folder} was trusted by an earlier version and no longer counts, since {target.refusal_reason}"
         )

@@ -240,6 +240,7 @@ class Scanner:
             inventory=inventory,
             registry=Registry(self._generation, self._registrations(inventory, host, recorded)),
             dialect_reason=setup.dialect_reason,
+            notice=setup.notice,
             unknown_version=setup.unknown_version,
             shipped_summary=last.shipped_summary,
             languages=languages,

@@ -89,6 +89,7 @@ class Snapshot:
     inventory: Inventory
     registry: Registry
     dialect_reason: str  # why this dialect
+    notice: str = ""  # about other hosts that were found; mostly empty
     unknown_version: str = ""  # the host's detected version, if the dialect does not cover it
     shipped_summary: str = ""  # which hooks the shipped program would run, if not those of the guide
     languages: frozenset[Language] = PYTHON_ONLY  # those that can be run here

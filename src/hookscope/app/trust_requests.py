@@ -82,14 +82,17 @@ def untrusted_messages(
 ) -> list[str]:
     """Return a sentence for each folder whose handlers did not run, with the next step.
 
-    `alternative`: another next step, omitted for a folder that is too wide to trust.
+    `alternative`: another next step, omitted for a folder that is too broad to trust.
     """
     return [
         f"Handlers in {target.path_text(machine.short)} did not run: "
-        f"the folder is "
-        f"{f'too wide to trust, since {target.refusal_reason}' if target.refusal_reason else 'not trusted'}. "
-        f"`{target.command(machine.short)}` allows it from now "
-        f"on{'' if target.refusal_reason else alternative}."
+        + (
+            f"the folder is too broad to trust, since {target.refusal_reason}. "
+            f"`{target.command(machine.short)}` allows it from now on."
+            if target.refusal_reason
+            else f"the folder is not trusted. "
+            f"`{target.command(machine.short)}` allows it from now on{alternative}."
+        )
         for target in targets
     ]
 
@@ -164,7 +167,7 @@ class TrustRequest:
 
     @property
     def refused(self) -> str:
-        """Why the folder is too wide to be trusted; empty if it may be."""
+        """Why the folder is too broad to be trusted; empty if it may be."""
         return self.target.refusal_reason
 
     @property

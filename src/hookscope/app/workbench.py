@@ -362,7 +362,7 @@ class Workbench:
     def trust(self, folder: Path, *, everything_below: bool = False, must_be_real: bool = False) -> Path:
         """Trust a folder and everything below it; return the real path that was recorded.
 
-        Raises Refusal if the folder is too wide, unless `everything_below`; with `must_be_real`, also if
+        Raises Refusal if the folder is too broad, unless `everything_below`; with `must_be_real`, also if
         the path no longer leads to the real folder that the question named.
         """
         machine = self.setup.machine
@@ -380,7 +380,7 @@ class Workbench:
         if target.refusal_reason and not everything_below:
             leads = f"{path} leads to {target.folder}, which" if target.folder != path else f"{path}"
             raise Refusal(
-                f"{leads} is too wide to trust, since {target.refusal_reason}.",
+                f"{leads} is too broad to trust, since {target.refusal_reason}.",
                 f"Name a folder of hooks; `{target.command(machine.short)}` allows everything below it.",
             )
         digests = handler_digests_below(target.folder, host)

@@ -127,34 +127,13 @@ class Console(App[None]):
     ENABLE_COMMAND_PALETTE = False  # Textual's palette; ours is a dialog
     NOTIFICATION_TIMEOUT = 4
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "ctrl+q",
-            "quit",
-            "Quit",
-            show=False,
-            priority=True,
-            id="app.quit",
-            tooltip="Quit, also from editors",
-        ),
-        Binding(
-            "f1,ctrl+g",
-            "help",
-            "Help",
-            show=False,
-            priority=True,
-            id="app.help",
-            tooltip="Actions and keys here, also in editors and dialogs",
-        ),
-        Binding(
-            "ctrl+p",
-            "command_palette",
-            "Commands",
-            show=False,
-            priority=True,
-            id="app.palette",
-            tooltip="Find an action, also in editors and dialogs",
-        ),
-    ]
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit",
+                tooltip="Quit, also from editors"),
+        Binding("f1,ctrl+g", "help", "Help", show=False, priority=True, id="app.help",
+                tooltip="Actions and keys here, also in editors and dialogs"),
+        Binding("ctrl+p", "command_palette", "Commands", show=False, priority=True, id="app.palette",
+                tooltip="Find an action, also in editors and dialogs"),
+    ]  # fmt: skip
 
     def __init__(
         self, bench: Workbench | Callable[[], Workbench], *, watches: bool = True, tasks: Sequence[Task] = ()
@@ -162,7 +141,7 @@ class Console(App[None]):
         """`bench`: a workbench, or a function that opens one after the first paint. `watches`: scan again
         when files change.
         """
-        no_color = "NO_COLOR" in os.environ  # Textual then greys colours, but drops ANSI ones
+        no_color = "NO_COLOR" in os.environ  # without ANSI mode, Textual would drop ANSI colours
         super().__init__(ansi_color=True if no_color else None)
         # Before any widget is styled: a later change of the theme would style all of them again.
         self.theme_manager = ThemeManager(self, no_color)
@@ -219,8 +198,10 @@ class Console(App[None]):
                 self._unnotify(toast, refresh=False)
 
     def simulate_key(self, key: str) -> None:
-        """Press a key as the user does. A fresh context hides the sender: Textual stops a message at its
-        sender, here a clicked frame, and the frame may be a parent of the focused widget.
+        """Post a key as if the user had pressed it.
+
+        Textual stops a message at the widget that sent it, here a clicked frame, which may contain the
+        focused widget. In a new context the message has no sender.
         """
         self.post_message(Context().run(Key, key, None))
 
@@ -258,7 +239,7 @@ class Console(App[None]):
         self.push_screen(ManualScreen(topic_of(nodes)))
 
     def action_change_key(self) -> None:
-        """Open the key editor in place of help or the palette, with what was typed there."""
+        """Open the key editor in place of help or the palette, with the text that was typed there."""
         from hookscope.console.dialogs.key_editor import KeyEditor
 
         below, field = self.screen, self.screen.focused
@@ -270,7 +251,7 @@ class Console(App[None]):
         """Open a workspace as if the console had started there, and end the current one's workers."""
         before, main = self.bench, self._main_screens()[0]
         if main.controllers.firing:
-            main.context.notify("An event is running; wait for its end, or cancel it.", "warning")
+            main.context.notify("An event is running. Wait until it has ended, or cancel it.", "warning")
             return
         try:
             bench = await asyncio.to_thread(self._bench_of, folder, main)

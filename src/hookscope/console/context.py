@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hookscope.console.widgets.painting import PaintedOnce
 
 DialogAnswer = TypeVar("DialogAnswer")
+SEVERITIES: Mapping[str, Severity] = {"error": "error", "warning": "warning"}  # by the level of an entry
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,21 @@ class ConsoleContext:
         """Show a toast. Safe from any thread."""
         self.post(NoticeShown(text, severity))
 
-    def log_line(self, kind: str, text: str, level: str = "info", subject: str = "") -> None:
-        self.log_entries([LogEntry(local_now(), kind, subject, text, level)])
+    def log_line(
+        self, kind: str, text: str, level: str = "info", subject: str = "", *, toast: str = ""
+    ) -> None:
+        """Add an entry to the log; `toast` as in `log_entries`."""
+        self.log_entries([LogEntry(local_now(), kind, subject, text, level)], toast=toast)
 
-    def log_entries(self, entries: Sequence[LogEntry]) -> None:
-        if entries:
-            self.panes.log.add(entries)
+    def log_entries(self, entries: Sequence[LogEntry], *, toast: str = "") -> None:
+        """Add entries to the log. `toast`: shown too, unless the log shows the whole last entry."""
+        if not entries:
+            return
+        log, entry = self.panes.log, entries[-1]
+        log.add(entries)
+        is_log_visible = "log" in self.panes.shown and not self.is_covered
+        if toast and not (is_log_visible and log.shows_whole(entry)):
+            self.notify(toast, SEVERITIES.get(entry.level, "information"))
 
     def push_dialog(
         self, dialog: Screen[DialogAnswer], then: Callable[[DialogAnswer | None], None] | None = None

@@ -100,7 +100,7 @@ def test_a_spelling_that_programs_do_not_read(workspace: Path, compare: Compare)
     assert line_of(compare(), "yaml").called_everywhere
     line = line_of(compare("milady", "milady@2.0.0-alpha.76"), "yaml")
     assert [cell.metadata for cell in line.cells] == ["read", "unread"]
-    assert differs(line)["metadata"].startswith("Milady 2.0.0-alpha.76: its metadata is not read")
+    assert differs(line)["metadata"].startswith("Milady 2.0.0-alpha.76: the metadata is not read")
     (change,) = line.suggestions
     assert change.startswith("write `metadata` as JSON that begins on its line")
 

@@ -16,7 +16,7 @@ from hookscope.model.run import CallGroup, Event, Plan, Registration
 @pytest.fixture
 def plan() -> Plan:
     calls = tuple(Registration("command:new", name, print) for name in "abc")
-    policy = SharedEvent(lambda key, event, message: message, "command:new")
+    policy = SharedEvent("{message}", "command:new")
     return Plan(Event("command", "new"), 1, (CallGroup(calls),), (), policy, forced=frozenset(calls[1:2]))
 
 

@@ -75,7 +75,7 @@ def said(found: OrderFindings) -> list[str]:
         ([(("set", "topic", 1),), (("set", "topic", 1),)], []),
         (
             [(("count", "n", 0),), (("count", "n", 0),)],
-            ["h0 and h1 both change context.n: what each leaves there depends on which runs first."],
+            ["h0 and h1 both change context.n: each one's value depends on which handler runs first."],
         ),
         (
             [(("set", "user", 7),), (("says", "user", 0),)],
@@ -92,15 +92,15 @@ def said(found: OrderFindings) -> list[str]:
         ),
         (
             [(("adds", "to", 1),), (("adds", "to", 2),)],
-            ["h0 and h1 both change context.to: its value depends on which runs first."],
+            ["h0 and h1 both change context.to: its value depends on which handler runs first."],
         ),
         (
             [NOTHING, *[(("adds", "to", number),) for number in range(3)], NOTHING],
-            ["h1, h2 and h3 all change context.to: its value depends on which runs first."],
+            ["h1, h2 and h3 all change context.to: its value depends on which handler runs first."],
         ),
         (
             [(("count", "n", 0),), *[(("count", "n", 0),) for _ in range(3)]],
-            ["h0, h1, h2 and h3 all change context.n: what each leaves there depends on which runs first."],
+            ["h0, h1, h2 and h3 all change context.n: each one's value depends on which handler runs first."],
         ),
     ],
 )

@@ -72,7 +72,7 @@ class FireApp(App[None]):
         self.asked.append(message)
 
     def on_why_requested(self, message: WhyRequested) -> None:
-        self.whys.append(message.hook.name)
+        self.whys.append(message.hook if isinstance(message.hook, str) else message.hook.name)
 
     on_fire_requested = _keep
     on_cancel_requested = _keep

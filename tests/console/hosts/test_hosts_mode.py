@@ -139,3 +139,17 @@ async def test_a_fire_under_all_hosts_can_be_cancelled(
         await story.shows("not fired: cancelled")
         await story.press("2")
         await story.shows("[2 Fire]")
+
+
+async def test_hooks_with_the_same_differences_are_listed_together_and_trust_is_left_out(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    for name, host in (("a", "openclaw"), ("b", "milady"), ("c", "openclaw"), ("d", "milady")):
+        make_hook(workspace / "hooks", name, f"{{{host}: {{events: [command:new]}}}}")
+    async with console((120, 36), dialect="openclaw") as story:
+        await story.press("4")
+        await story.shows("0 hooks equal · 4 differ · trust is not compared")
+        rows = [line[1:].strip("▸ ┃") for line in story.lines()[4:8]]
+        assert [row.split()[0] for row in rows] == ["a", "c", "b", "d"]
+        assert ["″ as above" in row for row in rows] == [False, True, False, True]
+        assert all("ready" in row for row in rows), "although no folder is trusted"

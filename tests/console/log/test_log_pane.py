@@ -179,18 +179,21 @@ async def test_a_finished_run_is_one_row_that_unfolds(log: Any, size: tuple[int,
     async with log(size) as c:
         *parts, end = run_entries(1)
         c.pane.add(parts)
-        await c.shows("first-1", "second-1", "run 1 → 2 handlers")
-        c.pane.add([end])
+        await c.shows("run 1 → 2 handlers", "first-1", "second-1")
+        c.pane.add([*entries(1), end])
         await c.shows("run ▸", "run 1 ✓ 2 ok")
         await c.hides("first-1", "second-1", "run 1 → 2 handlers")
         c.pane.add(run_entries(2))
         await c.shows("run 2 ✓ 2 ok")
-        await c.press("up", "right")
-        await c.shows("run ▾", "first-1", "second-1", "run 1 → 2 handlers")
+        await c.press("up", "up", "right")
+        await c.shows("run ▾", "first-1", "second-1")
+        below = [c.screen.find(text) for text in ("run 1 ✓", "first-1", "second-1", "text 0", "run 2 ✓")]
+        assert below == sorted(below), "handlers are below their run, and the newest run is last"
         assert "first-2" not in c.screen
-        assert c.pane.query_one(LogView).entry.text == "run 1 ✓ 2 ok"
-        await c.press("left")
+        assert "→ 2 handlers" not in c.screen
+        await c.press("down", "down", "left")
         await c.hides("first-1")
+        assert c.pane.query_one(LogView).entry.text == "run 1 ✓ 2 ok"
 
 
 async def test_a_filter_finds_the_handlers_of_folded_runs(log: Any) -> None:
@@ -198,10 +201,26 @@ async def test_a_filter_finds_the_handlers_of_folded_runs(log: Any) -> None:
         c.pane.add([*entries(3), *run_entries(1), *run_entries(2)])
         await c.shows("run 2 ✓ 2 ok")
         await c.press("slash", *"second")
-        await c.shows("second-1", "second-2", "Log 2 of 11")
+        await c.shows("second-1", "second-2", "Log 2 of 9")
         await c.press("escape", "escape")
         await c.shows("run 1 ✓ 2 ok", "text 2")
         await c.hides("second-1")
+
+
+async def test_a_filter_is_fuzzy_excludes_words_and_selects_the_best_match(log: Any) -> None:
+    async with log() as c:
+        c.pane.add([*run_entries(1), LogEntry(NOW, "scan", "12 hooks", "second-1 is ready")])
+        await c.shows("is ready")
+        await c.press("slash", *"second")
+        await c.shows("Log 2 of 4")
+        assert c.pane.query_one(LogView).entry.subject == "second-1", "a name is better than a text"
+        await c.press(*" !✓")
+        await c.shows("Log 1 of 4", "is ready")
+        await c.press(*["backspace"] * 9, *"scd1")
+        await c.shows("Log 1 of 4", "✓ ok")
+        assert c.pane.query_one(LogView).entry.subject == "second-1"
+        c.pane.add([LogEntry(NOW, "step", "second-1", "again"), LogEntry(NOW, "state", "other", "changed")])
+        await c.shows("Log 2 of 6", "again")
 
 
 async def test_the_line_being_read_stays_when_a_run_folds(log: Any) -> None:
@@ -209,13 +228,13 @@ async def test_the_line_being_read_stays_when_a_run_folds(log: Any) -> None:
         c.pane.add(run_entries(1))
         await c.shows("run 1 ✓ 2 ok")
         *parts, end = run_entries(2)
-        c.pane.add([*parts, *entries(1), end])
-        await c.shows("run 2 ✓ 2 ok")
+        c.pane.add([*parts, *entries(2)])
+        await c.shows("first-2", "text 1")
         await c.press("up")
         assert c.pane.query_one(LogView).entry.text == "text 0"
-        c.pane.add(run_entries(3))
-        await c.shows("run 3 ✓ 2 ok")
-        await c.hides("first-3")
+        c.pane.add([end, *run_entries(3)])
+        await c.shows("run 2 ✓ 2 ok", "run 3 ✓ 2 ok")
+        await c.hides("first-2", "first-3")
         assert c.pane.query_one(LogView).entry.text == "text 0"
 
 

@@ -127,24 +127,19 @@ def install_in_host_format(
 ) -> Answer:
     """Return the answer of the host's `install`; --force confirms it, and replaces an installed pack."""
     bench, manager, messages = _open_pack_host(options)
-    lines = list(messages.deprecation_notice("install"))
+    lines = [messages.deprecated.format(verb="install")]
     machine = bench.setup.machine
     try:
         spec = manager.spec(text)
     except Refusal as error:
         if text.startswith((".", "/", "~")):
-            return _host_answer(messages.path_not_found(str(machine.absolute(text))), lines)
-        return _host_answer(CommandOutput(1, errors=(str(error),)), lines)
+            return _host_refusal(messages.no_such_path.format(path=machine.absolute(text)), lines)
+        return _host_refusal(str(error), lines)
     if install_options.pin and spec.source != NPM_SOURCE:
-        return _host_answer(messages.pin_not_supported(), lines)
-    warned = messages.source_warning(text) if spec.path is not None else ()
+        return _host_refusal(messages.cannot_pin, lines)
+    warned = messages.unreviewed_source.format(spec=text).split("\n") if spec.path is not None else []
     if not install_options.force:
-        return _host_answer(
-            replace(
-                messages.confirmation_required(), errors=(*warned, *messages.confirmation_required().errors)
-            ),
-            lines,
-        )
+        return _host_refusal("\n".join((*warned, messages.unconfirmed)), lines)
     lines += warned
     try:
         planned = manager.plan_install(
@@ -155,9 +150,12 @@ def install_in_host_format(
             bench.close_now()
     except Refusal as error:
         packaged = spec.path is not None and os.path.isfile(spec.path / "package.json")
-        return _host_answer(messages.invalid_source(error.problem.rstrip("."), packaged=packaged), lines)
+        first = messages.refused_package if packaged else messages.refused_folder
+        reason = messages.refused.format(reason=error.problem.rstrip("."))
+        return _host_refusal(f"{first}\n{reason}", lines)
     target = next((str(folder) for folder in planned.trees), text)
-    return _host_answer(CommandOutput(lines=messages.installed(planned.id, target)), lines)
+    installed = messages.installed.format(name=planned.id, target=target)
+    return _host_answer(CommandOutput(lines=tuple(installed.split("\n"))), lines)
 
 
 def update_in_host_format(
@@ -165,17 +163,18 @@ def update_in_host_format(
 ) -> Answer:
     """Return the answer of the host's `update`: packs from npm only."""
     bench, manager, messages = _open_pack_host(options)
-    lines = list(messages.deprecation_notice("update"))
+    lines = [messages.deprecated.format(verb="update")]
     if not names and not everything:
-        return _host_answer(messages.nothing_to_update(), lines)
+        return _host_refusal(messages.nothing_to_update, lines)
     installed = manager.installed()
     if missing := next((name for name in names if name not in installed), None):
-        return _host_answer(messages.not_installed(missing), lines)
+        return _host_refusal(messages.not_installed.format(name=missing), lines)
     failed: list[str] = []
     for name in names or installed:
         source = installed[name].source
         if source != NPM_SOURCE:
-            lines.append(messages.skipped(name, LOCAL_SOURCE if source == "folder" else source))
+            shown_source = LOCAL_SOURCE if source == "folder" else source
+            lines.append(messages.skipped.format(name=name, source=shown_source))
             continue
         try:
             planned = manager.plan_update(name)
@@ -202,6 +201,10 @@ def _open_pack_host(options: Options) -> tuple[Workbench, PackManager, PackMessa
 
 def _host_answer(output: CommandOutput, first_lines: Sequence[str]) -> Answer:
     return answer_from_host_output(replace(output, lines=(*first_lines, *output.lines)))
+
+
+def _host_refusal(text: str, first_lines: Sequence[str]) -> Answer:
+    return _host_answer(CommandOutput(1, errors=tuple(text.split("\n"))), first_lines)
 
 
 @answers.command(

@@ -50,7 +50,8 @@ def hook_info_text(
     if hook.description:
         lines.append(f"  {one_line(hook.description)}")
     lines.append("")
-    for gate in sorted(row.verdict.gates, key=lambda gate: {False: 0, True: 1, None: 2}[gate.passed]):
+    others = sorted(row.verdict.gates, key=lambda gate: gate.passed is None)
+    for gate in dict.fromkeys((*row.verdict.easiest_first(), *others)):
         lines += [gate_line(gate, view), *near_miss_lines(gate, places)]
     lines += (
         [f"  `hookscope fix {one_line(shell_path(hook.name))}` shows how to fix it."]
@@ -73,11 +74,11 @@ def _has_unlisted_step(row: HookStatus) -> bool:
 
 def failed_gate_lines(row: HookStatus, view: Snapshot) -> list[str]:
     """Return the lines of each failed gate: what it needs, what was found, and near misses."""
-    lines: list[str] = []
-    for gate in row.verdict.gates:
-        if gate.passed is False:
-            lines += [f"    {line}" for line in (gate_line(gate, view), *near_miss_lines(gate, places=False))]
-    return lines
+    return [
+        f"    {line}"
+        for gate in row.verdict.easiest_first()
+        for line in (gate_line(gate, view), *near_miss_lines(gate, places=False))
+    ]
 
 
 def gate_line(gate: Gate, view: Snapshot) -> str:
@@ -333,5 +334,8 @@ def _chain_lines(chain: LampChain, lamps: Sequence[Lamp]) -> Iterator[str]:
         sign, colour = LAMP_SIGNS[lamp.passed]
         sign = click.style(sign, fg=colour) if colours_allowed() else sign
         yield f"  {sign} {fit_to_width(lamp.title, 14)} {one_line(lamp.found, 300)}".rstrip()
-        if lamp.fix and lamp is chain.first_dark:
+        if lamp.fix and lamp is chain.first_dark and len(chain.next_steps) < 2:
             yield f"    → {one_line(lamp.fix, 300)}"
+    if len(chain.next_steps) > 1:
+        yield "Next steps, the easiest first:"
+        yield from (f"  → {one_line(step, 300)}" for step in chain.next_steps)

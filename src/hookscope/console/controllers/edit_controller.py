@@ -101,7 +101,7 @@ class EditController:
             self._undo(undoing, view)
 
     def _undo(self, undoing: Undoing, view: Snapshot) -> None:
-        """Undo an edit. Ask first if its file has changed since, or if it was not made here."""
+        """Undo an edit. Ask first if its file has changed since, or if another program made the edit."""
         bridge = self.context.bridge
         ours = self.context.bench.edits.is_own(undoing.change)
         if ours and not undoing.file_changed:

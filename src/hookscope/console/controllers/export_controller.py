@@ -147,8 +147,8 @@ class ExportController:
 
         def written(file: Path) -> None:
             place = below_home(file, view.host.machine)
-            self.context.log_line("share", f"run {run} is in {place}, without secrets", subject=file.name)
-            self.context.notify(f"Run {run} is one web page, without secrets: {place}")
+            text = f"Wrote run {run} as a web page, without secrets: {place}"
+            self.context.log_line("share", text, subject=file.name, toast=text)
 
         self.context.bridge.ask(EXPORT_GROUP, lambda: write_run_page(bench, view, run), written)
 
@@ -202,5 +202,5 @@ class ExportController:
         self.context.bridge.ask(EXPORT_GROUP, writing, lambda file: self._written(shown, file))
 
     def _written(self, shown: ViewExport, file: Path) -> None:
-        self.context.log_line("export", f"exported the {shown.what} to {file}", subject=file.name)
-        self.context.notify(f"Exported the {shown.what} to {file}.")
+        text = f"Exported the {shown.what} to {file}."
+        self.context.log_line("export", text, subject=file.name, toast=text)

@@ -17,6 +17,7 @@ from hookscope.console.dialogs.trust_question import TrustAnswer, allowed_folder
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.state import log_messages
 from hookscope.console.state.console_state import ComposedEvent, ConsoleState
+from hookscope.console.state.log_entries import LogEntry
 from hookscope.console.state.messages import FiringEnded, FiringStarted, SessionEnded, StepsReported
 from hookscope.console.state.state_changes import FireOnSaveChanged, JobChanged, ModeChosen
 from hookscope.model.failure import Refusal
@@ -137,8 +138,8 @@ class FireController:
     def session_ended(self, event: SessionEnded) -> None:
         """Log the outcome of a simulated session."""
         if event.result is None:
-            self.context.log_line("play", event.problem, "error")
-            self.context.notify(f"The session could not be simulated: {event.problem}", "error")
+            text = f"The session could not be simulated: {event.problem}"
+            self.context.log_line("play", text, "error", toast=text)
             return
         entries = log_messages.session_entries(local_now(), event.result)
         self.context.log_entries(entries)
@@ -301,21 +302,19 @@ class FireController:
         )
 
     def ended(self, event: FiringEnded) -> None:
-        self._event_keys.pop(event.number, None)
+        key = self._event_keys.pop(event.number, "")
         if event.run is None:
             self.pane.run_view.firing_ended(event.number, None, event.problem)
-            self.context.log_line(f"run {event.number}" if event.number else "fire", event.problem, "error")
-            self.context.notify(f"The run failed: {event.problem}", "error")
+            kind, run = ("run", event.number) if event.number else ("fire", None)
+            text = f"The run failed: {event.problem}"
+            self.context.log_entries([LogEntry(local_now(), kind, key, text, "error", run)], toast=text)
             return
         self.pane.run_view.firing_ended(event.number, event.run)
         self._saved().ran(event.number, event.run)
         entry = log_messages.run_ended_entry(local_now(), event.number, event.run)
-        self.context.log_entries([entry])
+        is_shown = "fire" in self.context.panes.shown
+        self.context.log_entries([entry], toast="" if is_shown else f"{entry.subject}: {entry.text}")
         self._report_quarantine(event.run)
-        if "fire" not in self.context.panes.shown:
-            self.context.notify(
-                f"{event.run.event.key}: {entry.text}", "error" if event.run.failed else "information"
-            )
 
     def job_ended(self) -> None:
         """Fire the event that was saved while a run was in progress."""

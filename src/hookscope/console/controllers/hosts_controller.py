@@ -141,8 +141,8 @@ class HostsController:
         if self.pane.comparison is not None and self.pane.comparison.compares_machines:
             self.context.notify(
                 with_keys(
-                    "This compares machines, but events fire at hosts: {hosts.choose} goes back to hosts. "
-                    "{console.fire} fires under the what-if."
+                    "An event can be fired at several hosts, but not in two environments: {hosts.choose} "
+                    "chooses hosts, {console.fire} fires with the assumptions."
                 ),
                 "warning",
             )

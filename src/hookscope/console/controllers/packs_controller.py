@@ -79,7 +79,7 @@ class PackTaskRunner:
         return self._job is not None
 
     def stop(self) -> None:
-        """Stop the task at the next point where nothing is half done."""
+        """Stop the task after a step that is complete."""
         if self._job is not None:
             self._job.stop.set()
             self._tick(self._job)
@@ -273,7 +273,7 @@ class PacksController:
         return self._errand.busy
 
     def stop(self) -> None:
-        """Stop the running task at the next point where nothing is half done."""
+        """Stop the running task after a step that is complete."""
         self._waiting = ()
         self._errand.stop()
 
@@ -374,7 +374,8 @@ class PacksController:
                 self.reading.remember(one)
         newer = [one.id for one in found if isinstance(one, PackPlan)]
         failed = [one.text for one in found if isinstance(one, PackTaskFailure)]
-        text = f"Newer: {', '.join(newer)}. {key_of('packs.update')} shows it." if newer else "Nothing newer."
+        found_text = f"Newer: {', '.join(newer)}. {key_of('packs.update')} shows it."
+        text = found_text if newer else "There is no newer version."
         self._say(text if newer or len(failed) < len(found) else "", *failed)
         self.reading.refresh()
 
@@ -463,7 +464,7 @@ class PacksController:
         )
 
     def _may_write(self) -> bool:
-        """Return False under a what-if, because packs are installed for real."""
+        """Return False, and say why, under a what-if: an installation changes real files."""
         assumed = sorted(self.context.bench.setup.machine.assumed - {"home"})
         if assumed:
             words, ends = " and ".join(assumed), key_of("console.all_real")

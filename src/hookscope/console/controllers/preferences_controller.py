@@ -87,7 +87,11 @@ class PreferencesController:
 
     def _keys_came(self, keys: KeysFile, first: bool) -> None:
         before = active_keymap()
-        keymap = _keymap_of(keys) if keys.readable else Keymap(before.keys, before.preset, keys.problems)
+        keymap = DEFAULT_KEYMAP  # an empty file needs no imports of all actions
+        if not keys.readable:
+            keymap = Keymap(before.keys, before.preset, keys.problems)
+        elif keys.preferences or keys.preset or keys.problems:
+            keymap = resolve_keymap(keys)
         use_keymap(keymap)
         if keymap.keys != before.keys:
             self._themes.app.set_keymap(keymap.for_textual())
@@ -113,8 +117,3 @@ class PreferencesController:
                 self.context.log_line("prefer", problem.text, "warn", where)
         self._told = problems
         self.context.panes.show_problems(problems)
-
-
-def _keymap_of(keys: KeysFile) -> Keymap:
-    """Return the keymap of a file. An empty file needs no imports of all actions."""
-    return resolve_keymap(keys) if keys.preferences or keys.preset or keys.problems else DEFAULT_KEYMAP

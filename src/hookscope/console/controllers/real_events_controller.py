@@ -114,8 +114,8 @@ class RealEventsController:
 
     def _saved(self, done: SavedRecordedEvent) -> None:
         variables = f"; from the environment: {', '.join(done.variables)}" if done.variables else ""
-        self.context.log_line("saved", f"{done.file}{variables}", subject=done.file.name)
-        self.context.notify(f"Saved as {done.file.name}.")
+        text = f"Saved as {done.file.name}{variables}"
+        self.context.log_line("saved", text, subject=done.file.name, toast=f"{text}.")
 
     def details(self, entry: LogEntry) -> None:
         """Show in the log what the run of an entry did, or what its real event holds."""
@@ -207,8 +207,8 @@ class RealEventsController:
 
         def installed(_: None) -> None:
             notices = view.host.dialect.switch_rules.when_noticed
-            self.context.log_line("tap", f"installed. {notices}".rstrip(), subject=TAP_NAME)
-            self.context.notify(f"The tap is installed. {notices}".rstrip())
+            text = f"The tap is installed. {notices}".rstrip()
+            self.context.log_line("tap", text, subject=TAP_NAME, toast=text)
             self.context.bridge.scan()
 
         def answered(agreed: bool | None) -> None:

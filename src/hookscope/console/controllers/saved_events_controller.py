@@ -111,18 +111,17 @@ class SavedEventsController:
             if stepped.step.event.expect and done.run is not None:
                 self.pane.run_view.compared(number, done)
             if done.problem:
-                self.context.notify(done.problem, "warning")
-                self.context.log_line("sequence", done.problem, "error", sequence.name)
+                self.context.log_line("sequence", done.problem, "error", sequence.name, toast=done.problem)
 
         def over(passed: bool) -> None:
             shown = self.pane.run_view.runs.current
             if called and shown is not None and shown.number > called[-1] and not shown.rows:
                 self.pane.run_view.show_run(called[-1])
-            text = "over" if passed else "done, with failed expectations"
-            self.context.log_line("sequence", text, "info" if passed else "error", sequence.name)
-            self.context.notify(
-                f"The sequence {sequence.name} is {text}.", "information" if passed else "warning"
+            text = f"The sequence {sequence.name} has ended" + (
+                "." if passed else ", with failed expectations."
             )
+            level = "info" if passed else "error"
+            self.context.log_line("sequence", text, level, sequence.name, toast=text)
 
         runner = self.context.runner
         if runner.start(
@@ -230,8 +229,8 @@ class SavedEventsController:
     def _saved(self, file: Path, variables: tuple[str, ...], draft: EventDraft) -> None:
         self.pane.event_view.kept_as(file, draft)
         then = f"; from the environment: {', '.join(variables)}" if variables else ""
-        self.context.log_line("saved", f"{file.name}{then}", subject=draft.key)
-        self.context.notify(f"Saved as {file.name}{then}. {key_of('hooks.undo')} undoes it.")
+        text = f"Saved as {file.name}{then}. {key_of('hooks.undo')} undoes it."
+        self.context.log_line("saved", text, subject=draft.key, toast=text)
         self._compare_shown(file)
 
     def _compare_shown(self, file: Path) -> None:

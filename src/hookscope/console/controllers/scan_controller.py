@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 SELECTION_DELAY = 0.1  # seconds from a selection to reading its files: spares rows that are passed
+AGE_INTERVAL = 10.0  # seconds after which "2 min ago" is outdated
 
 
 class SourceReader:
@@ -40,6 +41,7 @@ class SourceReader:
         # What was read last: the row, the scan, and the job with the event.
         self._reading = ("", 0, "")
         self._passing: Timer | None = None  # the delay before the selected row is read
+        self._aging: Timer | None = None  # until the ages of the selected row are read again
 
     def read_selected(self) -> None:
         """Read the file of the selected row, unless that is in progress."""
@@ -55,6 +57,24 @@ class SourceReader:
             self._passing.stop()
         reads = partial(self.context.bridge.read, row.id, row.manifest, row.item, view, state.asked_event)
         self._passing = self.context.after(SELECTION_DELAY, reads, "read")
+        self._await_ages()
+
+    def _await_ages(self) -> None:
+        if self._aging is not None:
+            self._aging.stop()
+        self._aging = self.context.after(AGE_INTERVAL, self._refresh_ages, "ages")
+
+    def _refresh_ages(self) -> None:
+        """Read the selected hook's history again if it is visible and has an age."""
+        checked = self.context.state.checked
+        if "why" in self.context.panes.shown and checked and any(link.at for link in checked.links):
+            self._read_again()
+        else:
+            self._await_ages()
+
+    def _read_again(self) -> None:
+        self._reading = ("", 0, "")
+        self.read_selected()
 
     def note_activity(self, activity: Activity) -> None:
         """Read the selected hook's history again if new activity concerns it."""
@@ -62,8 +82,7 @@ class SourceReader:
         if row is None or view is None or not isinstance(row.item, HookStatus):
             return
         if activity.concerns(row.item, view):
-            self._reading = ("", 0, "")
-            self.read_selected()
+            self._read_again()
 
 
 NEW_FOLDER_DELAY = 0.5  # seconds after which a new folder has its file
@@ -110,8 +129,8 @@ class ScanController:
         elif isinstance(change, ScanFailed):
             context.bridge.scan_ended()
             self._listener.after_failed_scan()
-            context.log_line("scan", change.text, "error")
-            context.notify(f"The scan failed: {change.text}", "error")
+            text = f"The scan failed: {change.text}"
+            context.log_line("scan", text, "error", toast=text)
 
     def _scan_finished(self, before: ConsoleState, scan: ScanFinished) -> None:
         from hookscope.console.state import log_messages  # not needed for the first paint

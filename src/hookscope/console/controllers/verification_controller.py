@@ -25,7 +25,7 @@ class VerificationController:
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context
-        self._verifier: Verifier | None = None  # the running one, or the one to confirm
+        self._verifier: Verifier | None = None  # the running verifier, or the one that waits for an answer
         self._ended = threading.Event()
         self._ended.set()
         self._last: Verification | None = None
@@ -76,8 +76,7 @@ class VerificationController:
     def _verified(self, result: Verification | str) -> None:
         self._verifier = None
         if isinstance(result, str):
-            self.context.log_line("verify", result, "warning")
-            self.context.notify(result, "warning")
+            self.context.log_line("verify", result, "warning", toast=result)
             return
         self._last = result
         sign = "✓" if result.agrees else "≠"
@@ -102,9 +101,8 @@ class VerificationController:
         document = current.document() if current is not None else None
 
         def written(path: Path) -> None:
-            short = view.host.machine.short(path)
-            self.context.log_line("report", f"{short} is written; its secrets are masked", subject=path.name)
-            self.context.notify(f"Wrote {short}. Read it before you send it.")
+            text = f"Wrote {view.host.machine.short(path)} without secrets. Read it before you send it."
+            self.context.log_line("report", text, subject=path.name, toast=text)
 
         self.context.bridge.ask(
             BUNDLE_NAME, lambda: new_bundle(bench.setup.machine.cwd, bench, view, document), written

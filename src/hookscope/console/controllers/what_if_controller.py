@@ -102,13 +102,13 @@ class WhatIfController:
         elif not has_what_if(options):
             self._use(self._began)
         elif options == self._real:
-            self._wrong("Only --home is assumed, which the console does not change.")
+            self._wrong("The only assumption is --home, which the console cannot drop.")
         else:
             self._use(self._real)
 
     def _use(self, options: Options) -> None:
         if self._firing():
-            self._wrong("An event is running; wait for its end, or cancel it.")
+            self._wrong("An event is running. Wait until it has ended, or cancel it.")
             return
         bench = self.context.bench
 

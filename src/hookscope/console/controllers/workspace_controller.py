@@ -55,7 +55,7 @@ class WorkspaceController:
             self._app.call_later(self._show_workspace, folder)
 
     def next_dialect(self) -> None:
-        """Switch to the next dialect: each guide, then that host's program as shipped."""
+        """Switch to the next dialect: a host's guide, then its shipped versions, then the next host's."""
         view = self.context.scanned()
         if view is None:
             return
@@ -65,7 +65,7 @@ class WorkspaceController:
         self.context.bench.use_dialect(then.name)
         self.context.notify(
             f"{then.name}: {then.title}. {key_of('console.dialect')} selects the next, "
-            f"{key_of('console.all_real')} the first again."
+            f"{key_of('console.all_real')} the first one."
         )
         self.context.bridge.scan()
 

@@ -29,7 +29,14 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, keys_in_hints
+from hookscope.console.keymap.active_keys import (
+    ENTER_KEY,
+    active_keymap,
+    binding_of,
+    key_hints,
+    key_label,
+    keys_in_hints,
+)
 from hookscope.console.keymap.available_actions import KeyBar, keys_of_action, keys_of_screen
 from hookscope.console.state.hook_rows import filter_words
 from hookscope.console.theme.text_styles import MARK_MUTED, safe_text
@@ -104,7 +111,7 @@ def _dimmed_style(
 
 
 OverlayAnswer = TypeVar("OverlayAnswer")
-HELP_ACTION = "app.help"
+HELP_ACTION, FIRE_ACTION = "app.help", "console.fire_composed"
 TALL_SCREEN = 30  # lines; taller screens get more padding
 
 
@@ -170,6 +177,14 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
     def _name_keys(self) -> None:
         self.show_keys()
         self.bindings_updated_signal.subscribe(self, lambda _: self.show_keys())
+
+    @on(events.Key)
+    def _cannot_fire(self, event: events.Key) -> None:
+        """Say that the key for firing has no effect here, unless this dialog has its own use for it."""
+        keys = active_keymap().of(FIRE_ACTION, binding_of(FIRE_ACTION).key).split(",")
+        if event.key in keys and event.key not in self.active_bindings:
+            text = f"{key_label(event.key)} fires an event only in the panes: close this dialog first."
+            self.app.notify(text, markup=False)
 
     @on(events.Resize)
     def _make_room(self, event: events.Resize) -> None:

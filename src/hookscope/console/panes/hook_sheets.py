@@ -19,6 +19,7 @@ from hookscope.console.theme.text_styles import (
     STATE_STYLES,
     Sheet,
     counted,
+    keep_ends,
     safe_line,
     safe_paragraph,
 )
@@ -48,8 +49,13 @@ class SameNameHook:
 STRIP_HEAD = 16  # cells of a source with its rank
 
 
-def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snapshot) -> None:
-    """Add all hooks with the row's name, in order of precedence, and whether each is used."""
+def put_same_name_hooks(
+    sheet: Sheet, row: HookStatus | RejectedHook, view: Snapshot, *, whole_paths: bool
+) -> None:
+    """Add all hooks with the row's name, in order of precedence, and whether each is used.
+
+    Without `whole_paths`, a path longer than a line is cut in the middle.
+    """
     name = row.hook.name if isinstance(row, HookStatus) else row.name
     copies = hooks_named(name, view)
     if not copies or (isinstance(row, RejectedHook) and (row.unread_rank is None or len(copies) == 1)):
@@ -62,7 +68,8 @@ def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snap
             f" {'▸' if is_shown else ' '} {number} {copy.source}", "bold" if is_shown else MUTED
         )
         bar, style = ("┃", "bold $text-success") if copy is winner else ("│" if copy.item else "┆", FAINT)
-        path = safe_paragraph(view.host.machine.short(copy.path) if copy.path else "registered by code")
+        where = view.host.machine.short(copy.path) if copy.path else "registered by code"
+        path = safe_paragraph(where if whole_paths else keep_ends(where, sheet.width - STRIP_HEAD - 3))
         outcome = safe_paragraph(_outcome(copy, winner, len(copies)))
         path = path.stylize("" if copy is winner else MUTED)
         outcome = outcome.stylize("$text-success" if copy is winner and len(copies) > 1 else MUTED)
@@ -116,8 +123,7 @@ def _outcome(copy: SameNameHook, winner: SameNameHook | None, count: int) -> str
         return "shadowed"
     if winner.source == copy.source:
         return f"shadowed: another {copy.source} hook was found first"
-    order = "comes before" if winner.rank > copy.rank else "replaces"
-    return f"shadowed: {winner.source} {order} {copy.source}"
+    return f"shadowed: {winner.source} {'comes first' if winner.rank > copy.rank else 'replaces it'}"
 
 
 GATE_NAME_WIDTH = 11  # cells of a gate's name
@@ -364,9 +370,13 @@ def _hook_part(
     chain = reading.checked.chain if reading.checked is not None else None
     if chain is not None:
         put_lamps(sheet, chain)
+    is_shadowed, whole = row.verdict.shadowed_by is not None, reading.unfolded
+    if is_shadowed:  # the reason comes before the checks
+        put_same_name_hooks(sheet, row, view, whole_paths=whole)
+        sheet.blank()
     if chain is None or len(row.verdict.failed()) > 1:
         sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
-    for gate in row.verdict.failed():
+    for gate in row.verdict.easiest_first():
         put_failed_gate(sheet, gate, row, view, reading.unfolded)
     put_passed_gates(sheet, gates_after_load(row.verdict.gates, reading.checked), view, reading.unfolded)
     if reading.checked is not None and (chain is None or reading.unfolded or not _says_all(chain)):
@@ -374,8 +384,9 @@ def _hook_part(
     if reading.checked is not None:
         _findings(sheet, reading.checked, reading.unfolded)
     _notes(sheet, row, view)
+    if not is_shadowed:
+        put_same_name_hooks(sheet, row, view, whole_paths=whole)
     _handler(sheet, row, view)
-    put_same_name_hooks(sheet, row, view)
     _as_shipped(sheet, row)
     _declared(sheet, row, view, source)
 
@@ -416,11 +427,11 @@ def _findings(sheet: Sheet, checked: HookCheck, unfolded: bool) -> None:
 def _notes(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     notes = list(row.notes)
     if row.hook.beyond_host:
-        notes.append("Hookscope only: its host does not run Python")
+        notes.append("Only Hookscope runs it: its host does not run Python")
     if row.hook.handler in view.quarantined:
         notes.append(
-            "in quarantine after three faults within five minutes: only a manual fire runs it; "
-            f"press {key_of('hooks.lift')} to end it"
+            "in quarantine after three faults within five minutes: it runs only if you fire an event; "
+            f"press {key_of('hooks.lift')} to end the quarantine"
         )
     _put_list(sheet, "Notes", notes)
 
@@ -468,7 +479,7 @@ def _handler(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     if row.events:
         sheet.put([(Content(), 3)], safe_paragraph(f"subscribes to {row.events_text}").stylize(MUTED))
     elif row.events is None:
-        sheet.put([(Content(), 3)], Content.styled("events are known after a load", MUTED))
+        sheet.put([(Content(), 3)], Content.styled("its events are known after a load", MUTED))
 
 
 def _declared(sheet: Sheet, row: HookStatus, view: Snapshot, source: SourceText | None) -> None:
@@ -516,7 +527,7 @@ def _rejected_part(sheet: Sheet, rejected: RejectedHook, view: Snapshot, source:
     sheet.blank()
     next_step = with_keys("Press {hooks.edit} to open it, {hooks.recheck} to scan again.")
     sheet.say(Content.styled(next_step, MUTED))
-    put_same_name_hooks(sheet, rejected, view)
+    put_same_name_hooks(sheet, rejected, view, whole_paths=True)
 
 
 MOST_HANDLERS = 40  # handlers to name under one key; the rest is counted
@@ -550,7 +561,7 @@ def is_subscribed(listened: str, fired: str, view: Snapshot) -> bool:
 
 
 def registrations_of(key: str, view: Snapshot) -> tuple[Registration, ...]:
-    """Return the calls for an event key: keys in the dialect's order, each key's calls as registered."""
+    """Return the registrations that an event of this key calls, in call order."""
     return view.registry.listeners(keys_of(key, view))
 
 

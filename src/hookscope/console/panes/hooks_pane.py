@@ -123,7 +123,7 @@ TITLE_FRAME = 6  # cells of a frame's corners and gaps beside its title
 
 
 def fitting_title(width: int, *parts: Content) -> Content:
-    """Return as many of the parts as a frame of this width has room for; the first one always."""
+    """Return the first part, and the following ones that fit into a frame of this width."""
     title, *more = parts
     for part in more:
         if title.cell_length + part.cell_length > width - TITLE_FRAME:
@@ -187,8 +187,8 @@ class WhyPane(SheetPane):
 
     HINTS = (("hooks.fix", "fix"), ("hooks.edit", "edit"), ("hooks.copy", "copy"), ("hooks.keys", "registry"))
     HELP = (
-        "Every check between the hook's folder and a running handler. Failed checks come first: what they "
-        "need, what was found, the host's own words, and the next step."
+        "Every check between the hook's folder and a running handler. Failed checks come first, the easiest "
+        "to fix at the top: what they need, what was found, the host's own words, and the next step."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "fold", "All checks", id="why.fold", tooltip="List or hide the passed checks")
@@ -219,11 +219,6 @@ class KeysPane(SheetPane):
 
     HINTS = (("console.back", "back"), ("hooks.fire", "fire"))
     HELP = "For every event: its handlers in call order, and whether messages reach the user."
-
-
-def is_switched_on(row: HookStatus) -> bool:
-    """Return True if the settings enable the hook, even if other checks fail."""
-    return not any(gate.name == "enabled" for gate in row.verdict.failed())
 
 
 class HooksPane(RemovableWidget, Container):
@@ -412,7 +407,8 @@ class HooksPane(RemovableWidget, Container):
     def action_switch(self) -> None:
         row = self._may("switch")
         if row is not None and isinstance(row.item, HookStatus):
-            self.post_message(ToggleRequested(row.name, not is_switched_on(row.item)))
+            is_off = any(gate.name == "enabled" for gate in row.item.verdict.failed())
+            self.post_message(ToggleRequested(row.name, is_off))
 
     def action_fix(self) -> None:
         row = self._may("fix")
@@ -497,7 +493,7 @@ class HooksPane(RemovableWidget, Container):
 
 
 def first_event(row: HookRow, view: Snapshot) -> str:
-    """Return the key of an event for this row: its first one, or for a wildcard the first match."""
+    """Return the row's first event; for a wildcard, the first event that matches it."""
     from hookscope.console.panes.hook_sheets import is_subscribed
 
     first = row.events[0]
@@ -507,7 +503,7 @@ def first_event(row: HookRow, view: Snapshot) -> str:
 
 
 def _shipped_title(state: ConsoleState) -> tuple[Content, ...]:
-    """Return how many hooks the shipped program would run, if not the same ones as by the guide."""
+    """Return how many hooks the shipped program would run; empty if it agrees with the guide."""
     summary = state.view.shipped_summary if state.view is not None else ""
     if not summary or state.filter:
         return ()

@@ -54,6 +54,7 @@ MATRIX_STATE_WIDTH = 11  # cells of a sign and the longest word
 MATRIX_SOURCE_WIDTH = 10
 DIFFERENCE_WIDTH = 20  # cells reserved for differences, if there is room
 MATRIX_GAP = 1
+SAME_AS_ABOVE = "″ as above"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,14 @@ def matrix_heading(comparison: HostComparison, columns: MatrixColumns) -> Conten
     )
 
 
-def matrix_row(line: ComparedHook, columns: MatrixColumns) -> Content:
-    """Return the row of one hook."""
+def matrix_row(line: ComparedHook, columns: MatrixColumns, above: ComparedHook | None = None) -> Content:
+    """Return the row of one hook; differences that the row `above` has too are not repeated."""
     states = [_matrix_cell(cell, columns.cell) for cell in line.cells]
     difference_cells = []
     if columns.said:
         texts = "; ".join(dict.fromkeys(safe_word(difference.text, 200) for difference in line.differs))
+        if texts and above is not None and above.differs == line.differs:
+            texts = SAME_AS_ABOVE
         difference_cells = [fixed_width(texts or "equal", columns.said, MUTED)]
     return Content(" " * MATRIX_GAP).join(
         [fixed_width(safe_word(line.name), columns.name), *states, *difference_cells]
@@ -135,7 +138,7 @@ def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparis
     machines = comparison is not None and comparison.compares_machines
     sides = "environments" if machines else "hosts"
     if not line.differs:
-        sheet.say(Content.styled(f"All {sides} treat it equally.", MUTED))
+        sheet.say(Content.styled(f"There are no differences between the {sides}.", MUTED))
     for difference in line.differs:
         sheet.put([(Content.styled("≠", "$text-warning"), 2)], safe_paragraph(difference.text))
     if line.suggestions:
@@ -260,7 +263,8 @@ class Matrix(LineList):
         return matrix_heading(self.comparison, self._columns(width)) if self.comparison is not None else None
 
     def line_at(self, index: int, width: int) -> Content:
-        return matrix_row(self.lines[index], self._columns(width))
+        above = self.lines[index - 1] if index else None
+        return matrix_row(self.lines[index], self._columns(width), above)
 
     def _columns(self, width: int) -> MatrixColumns:
         """Return the column widths; measured once over all rows, not for each drawn line."""
@@ -281,9 +285,10 @@ class HostsPane(RemovableWidget, Container):
     """Shows a comparison; posts the user's requests."""
 
     HELP = (
-        "The same folders under the rules of several hosts, with the differences in each row. Below it: what "
-        "to change so that every host calls the hook, and its state at each host. Trust is not compared. "
-        "{console.what_if}, then {whatif.compare}: one host in two environments, the real and an assumed one."
+        "Each row shows how several hosts treat one hook, and the differences. Below the rows: what to "
+        "change so that every host calls the hook, and its state at each host. Trust is not compared: only "
+        "Hookscope asks for it. {console.what_if}, then {whatif.compare}, compares the real environment with "
+        "an assumed one."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",
@@ -368,8 +373,8 @@ class HostsPane(RemovableWidget, Container):
         if action != "runs" or self.runs:
             return ""
         if self.firing:
-            return f"{safe_word(self.firing, 40)} is running: its results appear when all hosts are done."
-        return with_keys("No event was fired at all hosts yet. Press {hosts.fire} to fire one.")
+            return f"{safe_word(self.firing, 40)} is running: its results appear when every host has run it."
+        return with_keys("There are no runs to compare yet: {hosts.fire} fires an event at every host.")
 
     def fire_began(self, key: str) -> None:
         self.firing = key
@@ -389,7 +394,7 @@ class HostsPane(RemovableWidget, Container):
 
     def _draw(self) -> None:
         if self.comparison is not None:
-            shown = self.comparison.differing if self._different else self.comparison.lines
+            shown = self.comparison.grouped(different=self._different)
             matrix = self.query_one(Matrix)
             matrix.styles.height = max(len(shown), 1) + MATRIX_FRAME
             matrix.show(self.comparison, shown)
@@ -416,7 +421,7 @@ class HostsPane(RemovableWidget, Container):
         matrix.border_title = title
         differing = len(comparison.differing)
         alike = counted(len(comparison.lines) - differing, "hook")
-        matrix.border_subtitle = Content(f"{alike} equal · {differing} differ")
+        matrix.border_subtitle = Content(f"{alike} equal · {differing} differ · trust is not compared")
 
     def _draw_below(self) -> None:
         below, line = self.query_one(HostDetail), self.query_one(Matrix).line

@@ -38,6 +38,7 @@ LEVEL_WIDTH = 5  # cells: error, the longest of the levels
 ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds, levels and longer subjects
 NARROW_LOG_WIDTH = 64  # cells; narrower logs show no kind
 LONGEST_ENTRY = 600  # characters of an entry's text
+TEXT_INDENT = 2  # cells before the text of an entry, if it has its own line
 
 
 def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
@@ -50,15 +51,29 @@ def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
     return prefix + text.truncate(max(width - prefix.cell_length, 1), ellipsis=True)
 
 
-def is_cut(entry: LogEntry, width: int) -> bool:
-    """Return True if a line of this width truncates the entry's subject or text."""
+def entry_lines(entry: LogEntry, width: int, mark: str = "") -> Content:
+    """Return the two lines of an entry in a narrow log: everything but the text, then the text."""
+    first = _entry_prefix(entry, width, mark, _room_of_subject(width)).truncate(width, ellipsis=True)
+    text = Content(" " * TEXT_INDENT + safe_word(entry.text, LONGEST_ENTRY))
+    return Content("\n").join([first, text.truncate(max(width, 1), ellipsis=True)])
+
+
+def is_cut(entry: LogEntry, width: int, row_height: int = 1) -> bool:
+    """Return True if the lines of an entry, of this width, truncate its subject or text."""
     text = Content(safe_word(entry.text, LONGEST_ENTRY + 1)).cell_length
     subject = Content(safe_word(entry.subject, 200)).cell_length
+    if row_height > 1:
+        return text > width - TEXT_INDENT or subject > _room_of_subject(width)
     return text > width - _entry_prefix(entry, width).cell_length or subject > _subject_width(width)
 
 
-def _entry_prefix(entry: LogEntry, width: int, mark: str = "") -> Content:
-    """Return everything before the text."""
+def _room_of_subject(width: int) -> int:
+    """Return the cells of the subject on the first of two lines: those after time, level and fold sign."""
+    return max(10, width - 14)
+
+
+def _entry_prefix(entry: LogEntry, width: int, mark: str = "", subject_width: int = 0) -> Content:
+    """Return everything before the text. `subject_width`: if it does not follow from the line's width."""
     at = in_local_time(entry.at)
     roomy, narrow = width >= ROOMY_LOG_WIDTH, width < NARROW_LOG_WIDTH
     time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
@@ -75,7 +90,7 @@ def _entry_prefix(entry: LogEntry, width: int, mark: str = "") -> Content:
         Content.styled(f"{glyph} ", style),
         word,
         Content.styled(f"{mark or ' '} ", MARK_MUTED) if narrow else kind,
-        fixed_width(safe_word(entry.subject, 200), _subject_width(width)),
+        fixed_width(safe_word(entry.subject, 200), subject_width or _subject_width(width)),
         " " if narrow else "  ",
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
@@ -18,7 +19,14 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hookscope.console.keymap.active_keys import key_hints, share_a_key, with_keys
-from hookscope.console.panes.log_lines import chips_line, entry_details, entry_line, is_cut
+from hookscope.console.panes.log_lines import (
+    NARROW_LOG_WIDTH,
+    chips_line,
+    entry_details,
+    entry_line,
+    entry_lines,
+    is_cut,
+)
 from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.log_entries import (
     FoldedRuns,
@@ -30,8 +38,9 @@ from hookscope.console.state.log_entries import (
     RunsFolded,
     parse_log_filter,
 )
+from hookscope.console.state.messages import WhyRequested
 from hookscope.console.theme.text_styles import MARK_MUTED, safe_text, safe_word
-from hookscope.console.widgets.lines import FittedText, KeyScroll, LineList, StripCache
+from hookscope.console.widgets.lines import CURSOR_GUTTER, FittedText, KeyScroll, LineList, StripCache
 from hookscope.console.widgets.painting import RemovableWidget, update_text
 from hookscope.model.text import one_line
 
@@ -46,10 +55,10 @@ class LogView(LineList):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
-        self._index = LogIndex(LogRing())
-        self._strips: StripCache[tuple[int | None, int, int, str]] = StripCache(self)
+        self._index = LogIndex(LogRing(), FoldedRuns())
+        self._strips: StripCache[Hashable] = StripCache(self)
         self.following = True
-        self.folds: FoldedRuns | None = None  # None: all entries are shown
+        self.folds: FoldedRuns | None = None  # None: folding hides no entry
 
     @property
     def line_count(self) -> int:
@@ -73,23 +82,31 @@ class LogView(LineList):
         """The number of the entry under the cursor."""
         return self._index.number(self.cursor) if self.cursor < len(self._index) else None
 
-    def show(self, index: LogIndex) -> None:
-        """Show another index; the cursor stays on its entry, or at the end."""
+    def show(self, index: LogIndex, best_for: str = "") -> None:
+        """Show another index. The cursor goes to the best match for `best_for`; without these words, it
+        stays on its entry, or at the end.
+        """
         number = self.number
         if index.ring is not self._index.ring:
             self._strips.clear()
         self._index = index
         self.lines_changed()
-        if self.following or number is None:
+        if best_for:
+            self.cursor = index.best_line(best_for)
+        elif self.following or number is None:
             self.cursor = self.line_count - 1
         else:
             self.cursor = index.line(number)
+
+    def select(self, number: int) -> None:
+        """Move the cursor to the entry with this number."""
+        self.cursor = self._index.line(number)
 
     def grew(self) -> None:
         """Show new entries of the index. The entries being read stay in place."""
         dropped = self._index.refresh()
         if dropped and not self.following:
-            top = max(round(self.scroll_y) - dropped, 0)
+            top = max(round(self.scroll_y) - dropped * self.row_height, 0)
             self.set_reactive(LogView.cursor, max(self.cursor - dropped, 0))
             self.lines_changed()
             self.scroll_to(y=top, animate=False)
@@ -116,7 +133,10 @@ class LogView(LineList):
 
     def line_at(self, index: int, width: int) -> Content:
         entry = self._entry(index)
-        return entry_line(entry, width, self._mark(entry)) if entry is not None else Content()
+        if entry is None:
+            return Content()
+        line = entry_line if self.row_height == 1 else entry_lines
+        return line(entry, width, self._mark(entry))
 
     def _mark(self, entry: LogEntry | None) -> str:
         """Return the fold sign of an entry; empty if its run has nothing to unfold."""
@@ -133,16 +153,22 @@ class LogView(LineList):
             return None
 
     def render_line(self, y: int) -> Strip:
-        line = y + round(self.scroll_y)
-        if not 0 <= line < len(self._index):
+        line, part = divmod(y + round(self.scroll_y), self.row_height)
+        entry = self._entry(line)
+        if entry is None:
             return super().render_line(y)
         cursor = 1 + self.has_focus if line == self.cursor else 0
-        key = self._index.number(line), self.inner_width, cursor, self._mark(self._entry(line))
-        return self._strips.drawn(key, partial(super().render_line, y))
+        # The entry of a run changes its kind when the run ends.
+        key = self._index.number(line), part, entry.kind, self.inner_width, cursor, self._mark(entry)
+        return self._strips.drawn((*key, self.row_height), partial(super().render_line, y))
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._strips.style_updated()
+
+    def cuts(self, entry: LogEntry) -> bool:
+        """Return True if the list shows only a part of this entry's text."""
+        return is_cut(entry, self.inner_width - CURSOR_GUTTER, self.row_height)
 
     def watch_cursor(self, before: int, now: int) -> None:
         self.following = now >= self.line_count - 1
@@ -165,11 +191,26 @@ LONGEST_SHOWN = 2_000  # characters of the entry shown whole
 
 
 CHIP_KEYS = (
-    ("5", "event", "Event", "Only the selected entry's event, or all"),
-    ("6", "hook", "Hook", "Only the selected entry's hook, then its next one, or all"),
-    ("7", "outcome", "Outcome", "Only failed runs, only runs that are ok, or all"),
-    ("8", "origin", "From", "Only real events, only fired ones, or all"),
+    ("5", "event", "Event", "Show entries of the selected event, or of all events"),
+    (
+        "6",
+        "hook",
+        "Hook",
+        "Show entries of the selected entry's first hook, of its next hook, or of all hooks",
+    ),
+    ("7", "outcome", "Outcome", "Show failed runs, successful runs, or all entries"),
+    ("8", "origin", "From", "Show real events, fired events, or all entries"),
 )
+DEPENDENT_ACTIONS = ("save", "copy_line", "tail", "unfold(True)", "unfold(False)")  # on the selected entry
+
+
+def _enter_effect(entry: LogEntry | None) -> str:
+    """Return what enter does with an entry, for the border; empty if it does nothing."""
+    if entry is None or entry.real is not None:
+        return "replay on copies" if entry is not None else ""
+    if entry.hooks and (entry.run is None or entry.kind == "step"):
+        return "why"
+    return "run" if entry.run is not None else ""
 
 
 class LogPane(RemovableWidget, Widget):
@@ -277,15 +318,17 @@ class LogPane(RemovableWidget, Widget):
         self._still: LogRing | None = None  # the ring as it was when the display was paused
         self._typed, self.chips = LogFilter(), LogChips()
         self._filter = LogFilter()  # both together
+        self._selects_best = False  # whether the cursor goes to the best match once all are filtered
         self._resting: Timer | None = None  # until the details of the selected entry are read
         self._detailed: LogEntry | None = None  # the entry whose details are shown or being read
         self._shown_details = Content()
-        self._index = LogIndex(self.ring)  # the shown index, and in `_of` its filter
+        self._folds = FoldedRuns()
+        self._index = LogIndex(self.ring, self._folds)  # the shown index, and in `_of` its filter
         self._of = LogFilter()
         self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
         self._frame: Timer | None = None
-        self._folds = FoldedRuns()
-        self._hidden_from: int | None = None  # the entries from this number on must be filtered again
+        self._changed_from: int | None = None  # the entries from this number on must be filtered again
+        self._offered: tuple[str, ...] = ()  # the actions in the key bar that have an effect
 
     def compose(self) -> ComposeResult:
         yield LogView()
@@ -322,6 +365,12 @@ class LogPane(RemovableWidget, Widget):
         ring = self.ring if self._still is None else self._still
         return (entry for _, entry in ring.numbered(0) if self._filter.matches(entry))
 
+    def shows_whole(self, entry: LogEntry) -> bool:
+        """Return True if the newest line is visible, and would be with the whole text of this entry."""
+        view = self.query_one(LogView)
+        is_visible = view.following and self._still is None and view.size.height >= view.row_height
+        return is_visible and self._filter.matches(entry) and not view.cuts(entry)
+
     @property
     def selected_run(self) -> int | None:
         """The number of the run of the selected entry, if it has one."""
@@ -329,11 +378,16 @@ class LogPane(RemovableWidget, Widget):
         return entry.run if entry is not None else None
 
     def add(self, entries: Sequence[LogEntry]) -> None:
-        """Add entries, oldest first."""
-        entries = list(entries)
-        hidden_from = self._folds.add(entries, self.ring.add(entries))
-        if hidden_from is not None and (self._hidden_from is None or hidden_from < self._hidden_from):
-            self._hidden_from = hidden_from
+        """Add entries, oldest first. The end of a run takes the place of its start."""
+        for entry in entries:
+            number = self._folds.started_row(entry)
+            if number is None or number < self.ring.first:
+                number = self.ring.add([entry])
+            else:
+                self.ring.replace(number, replace(entry, at=self.ring.get(number).at))
+                earlier = number if self._changed_from is None else self._changed_from
+                self._changed_from = min(number, earlier)
+            self._folds.add(entry, number)
         self._soon()
 
     def _soon(self) -> None:
@@ -342,13 +396,12 @@ class LogPane(RemovableWidget, Widget):
 
     def _draw(self) -> None:
         self._frame = None
-        hidden_from, self._hidden_from = self._hidden_from, None
+        changed_from, self._changed_from = self._changed_from, None
         view = self.query_one(LogView)
-        if hidden_from is not None and not self._typed:
-            if view.folds is None or self._still is not None or self.filtering:
-                self._rebuild()  # the first run, or an index that is being built
-            else:
-                view.recheck(hidden_from)
+        if changed_from is not None and (self._still is not None or self.filtering):
+            self._rebuild()
+        elif changed_from is not None:
+            view.recheck(changed_from)
         elif self._still is None:
             view.grew()
         self._title()
@@ -361,7 +414,7 @@ class LogPane(RemovableWidget, Widget):
     def _rebuild(self) -> None:
         """Build a new index for another filter or ring."""
         ring = self.ring if self._still is None else self._still
-        takes = self._taker()
+        takes = self._predicate()
         narrower = bool(self._of and self._typed) and self._filter.narrows(self._of)
         among = self._index if self._index.ring is ring and narrower else None
         waiting, self._search = self._search is not None, LogIndex(ring, takes, among=among, most=0)
@@ -370,12 +423,12 @@ class LogPane(RemovableWidget, Widget):
         else:
             self._title()
 
-    def _taker(self) -> Callable[[LogEntry], bool] | None:
-        """Return the filter of the shown entries. Typed words are also searched in folded runs."""
+    def _predicate(self) -> Callable[[LogEntry], bool]:
+        """Return the filter of the shown entries. Typed words are also searched in folded handlers."""
         if self._typed:
             return self._filter.predicate()
         if not self.chips:
-            return self._folds if self._folds.finished else None
+            return self._folds
         return RunsFolded(self._filter.matches, self._folds)
 
     def _refilter(self) -> None:
@@ -394,11 +447,18 @@ class LogPane(RemovableWidget, Widget):
             self._title()
             self.set_timer(0.001, self._continue_filtering, name="log-filter")
             return
-        self._index, self._search = search, None
-        self._of = self._filter if self._typed else LogFilter()  # chips alone also hide folded handlers
+        self._search = None
+        words = self._typed.words
+        if words and not search and not self._filter.fuzzy:
+            self._filter = replace(self._filter, fuzzy=True)
+            self._rebuild()
+            return
+        self._index = search
+        self._of = self._filter if self._typed else LogFilter()  # without typed words, handlers fold
         view = self.query_one(LogView)
-        view.folds = self._folds if self._folds.finished and not self._typed else None
-        view.show(search)
+        view.folds = None if self._typed else self._folds
+        view.show(search, " ".join(words) if self._selects_best else "")
+        self._selects_best = False
         self._title()
 
     def name_keys(self) -> None:
@@ -416,10 +476,14 @@ class LogPane(RemovableWidget, Widget):
             title += Content.styled(f"   ‖ paused, {new_entries:,} new", "$text-warning")
         if self._typed and not self._field.has_class("-open"):
             title += Content.styled(f"   filter: {safe_word(self._field.value, 60)}", "$text-accent")
-        follows = key_hints(("log.tail", "follow"))
-        below = Content() if view.following or self._still else follows
-        self.border_title, self.border_subtitle = title, below
+        hints = [("lines.choose", does)] if (does := _enter_effect(view.entry)) else []
+        hints += [] if view.following or self._still else [("log.tail", "follow")]
+        self.border_title, self.border_subtitle = title, key_hints(*hints)
         self._show_entry()
+        offered = tuple(action for action in DEPENDENT_ACTIONS if not self.cannot(action))
+        if offered != self._offered:
+            self._offered = offered
+            self.refresh_bindings()
 
     def _show_entry(self) -> None:
         """Show the details of the entry under the cursor; without room, its text if its line is cut."""
@@ -429,8 +493,7 @@ class LogPane(RemovableWidget, Widget):
             part.remove_class("-cut")
             self._await_details(entry)
             return
-        cut = entry is not None and self.size.height >= LEAST_HEIGHT_WITH_ENTRY
-        cut = cut and entry is not None and is_cut(entry, view.inner_width)
+        cut = entry is not None and self.size.height >= LEAST_HEIGHT_WITH_ENTRY and view.cuts(entry)
         if cut and entry is not None:
             update_text(part, safe_text(f"{one_line(entry.subject)}  {one_line(entry.text)}", LONGEST_SHOWN))
         part.set_class(cut, "-cut")
@@ -458,7 +521,7 @@ class LogPane(RemovableWidget, Widget):
         """Show the details of an entry, if it is still selected."""
         if entry is self._detailed and self.is_mounted:
             # The details of a run say more than its line.
-            cut = entry.run is None and is_cut(entry, self.query_one(LogView).inner_width)
+            cut = entry.run is None and self.query_one(LogView).cuts(entry)
             self._say_details(Content("\n\n").join([safe_text(entry.text), details]) if cut else details)
 
     def _say_details(self, details: Content) -> None:
@@ -476,6 +539,8 @@ class LogPane(RemovableWidget, Widget):
             self._chips_line.set_class(shown, "-shown")
         self.set_class(self.has_details, "-detailed")
         self.set_class(self.has_details and self.size.width >= DETAILS_BESIDE, "-beside")
+        is_tall_and_narrow = self.has_details and self.size.width <= NARROW_LOG_WIDTH
+        self.query_one(LogView).set_row_height(2 if is_tall_and_narrow else 1)
 
     def on_resize(self) -> None:
         self._show_parts()
@@ -485,6 +550,7 @@ class LogPane(RemovableWidget, Widget):
     def _filter_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._typed = parse_log_filter(event.value)
+        self._selects_best = True
         self._refilter()
 
     @on(Input.Submitted)
@@ -509,8 +575,10 @@ class LogPane(RemovableWidget, Widget):
         entry = self.query_one(LogView).entry
         if entry is not None and entry.real is not None:
             self.post_message(self.RealEventRequested(entry.real))
+        elif entry is not None and entry.hooks and (entry.run is None or entry.kind == "step"):
+            self.post_message(WhyRequested(entry.hooks[0], entry.event))
         elif entry is None or entry.run is None:
-            self.app.notify("This entry has no run.", markup=False)
+            self.app.notify("This entry has no run, hook or real event to open.", markup=False)
         else:
             self.post_message(self.RunRequested(entry.run))
 
@@ -522,6 +590,38 @@ class LogPane(RemovableWidget, Widget):
         self._field.value = ""
         self._field.remove_class("-open")
         self.query_one(LogView).focus()
+
+    def cannot(self, action: str) -> str:
+        """Return why an action has no effect on the selected entry; the key bar then omits it."""
+        view = self.query_one(LogView)
+        entry = view.entry
+        if action == "save" and (entry is None or entry.real is None):
+            return "This entry is not a real event (≈). Only real events can be saved."
+        if action == "copy_line" and entry is None:
+            return "The log is empty: there is nothing to copy."
+        if action == "tail" and view.following and self._still is None:
+            return "The log already follows the newest entry."
+        if action.startswith("unfold"):
+            return self._why_not_unfolded(entry.run if entry is not None else None, "True" in action)
+        return ""
+
+    def _why_not_unfolded(self, run: int | None, wanted: bool) -> str:
+        """Return why the handlers of this run cannot be shown, or hidden if not `wanted`."""
+        folds = self._folds
+        if run is None or run not in folds.with_handlers:
+            return "This entry has no handlers to show."
+        if self._typed:
+            return with_keys("Press {log.clear} to clear the filter first.")
+        if run not in folds.finished:
+            return "This run has not ended; its handlers are shown until it ends."
+        shown = run in folds.unfolded
+        return f"The handlers of run {run} are already {'shown' if shown else 'hidden'}." * (shown == wanted)
+
+    def _has_effect(self, action: str) -> bool:
+        """Return True if an action has an effect; if not, tell the user why."""
+        if why := self.cannot(action):
+            self.app.notify(why, markup=False)
+        return not why
 
     def action_chip(self, name: str) -> None:
         """Turn a chip to its next value."""
@@ -549,18 +649,10 @@ class LogPane(RemovableWidget, Widget):
             self._drop_filter()
 
     def action_unfold(self, wanted: bool) -> None:
-        entry = self.query_one(LogView).entry
-        run = entry.run if entry is not None else None
-        if run is None or run not in self._folds.parts:
-            self.app.notify("This entry has no handlers to show.", markup=False)
-        elif self._typed:
-            self.app.notify(with_keys("Press {log.clear} to clear the filter first."), markup=False)
-        elif run not in self._folds.finished:
-            self.app.notify("This run has not ended; until then its handlers are shown.", markup=False)
-        elif (run in self._folds.unfolded) == wanted:
-            shown = "shown" if wanted else "hidden"
-            self.app.notify(f"The handlers of run {run} are already {shown}.", markup=False)
-        else:
+        """Show the handlers of the selected run, or hide them and select the run."""
+        run = self.selected_run
+        if self._has_effect(f"unfold({wanted})") and run is not None:
+            self.query_one(LogView).select(self._folds.rows[run])
             self._folds.toggle(run)
             self._rebuild()
 
@@ -569,20 +661,17 @@ class LogPane(RemovableWidget, Widget):
         self._rebuild()
 
     def action_tail(self) -> None:
+        if not self._has_effect("tail"):
+            return
         if self._still is not None:
             self._still = None
             self._rebuild()
-        elif self.query_one(LogView).following:
-            self.app.notify("Following the newest entry.", markup=False)
-        view = self.query_one(LogView)
-        view.action_last()
+        self.query_one(LogView).action_last()
         self._title()
 
     def action_save(self) -> None:
         entry = self.query_one(LogView).entry
-        if entry is None or entry.real is None:
-            self.app.notify("This entry is not a real event (≈). Only those can be saved.", markup=False)
-        else:
+        if self._has_effect("save") and entry is not None and entry.real is not None:
             self.post_message(self.RealEventRequested(entry.real, save=True))
 
     def action_tap(self) -> None:
@@ -590,8 +679,7 @@ class LogPane(RemovableWidget, Widget):
 
     def action_copy_line(self) -> None:
         entry = self.query_one(LogView).entry
-        if entry is None:
-            self.app.notify("The log is empty: there is nothing to copy.", markup=False)
+        if not self._has_effect("copy_line") or entry is None:
             return
         text = f"{entry.at.isoformat()} {entry.level} {entry.kind} {entry.subject}: {entry.text}"
         self.app.copy_to_clipboard(safe_text(text, MOST_COPIED).plain)

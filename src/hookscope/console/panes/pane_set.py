@@ -186,13 +186,13 @@ class PaneSet:
                 self.fire_pane.view = state.view
 
     def show_problems(self, own: Sequence[Problem]) -> None:
-        """Show problems of hooks, then `own` ones of Hookscope's files; nothing before the first scan."""
+        """Show the notice about other hosts, problems of hooks, then `own` ones of Hookscope's files."""
         view = self._store.state.view
-        if view is None:
+        if view is None:  # before the first scan
             return
         problems = (*view.inventory.problems, *own)
-        if problems or self.is_created("problem_lines"):
-            self.problem_lines.show(problems, view.host.machine)
+        if problems or view.notice or self.is_created("problem_lines"):
+            self.problem_lines.show(problems, view.host.machine, view.notice)
 
     # Layout.
 

@@ -186,7 +186,7 @@ WIDEST_DEBUGGER = 160  # cells of the screen, as in its style
 DEBUGGER_FRAME = 8  # cells of the frame that its title cannot use
 LEAST_PATH = 16  # cells of a path at least
 NAME_WIDTHS = (30, 20, 12, 8)  # cells of a name at most; fewer if there is little room
-CONDITION_RAISES = ("its condition raises", "$text-error")
+CONDITION_RAISES = ("the condition raises", "$text-error")
 NOTHING_HIDDEN = "The lines end here."
 STILL_STOPPED = "The handler is still stopped: {fire.debug} shows it, {fire.cancel} ends the run."
 HANDLER_RUNS = "The handler is running: {debug.leave} closes this, {debug.end} ends the run."
@@ -202,7 +202,7 @@ class DebugScreen(Overlay[None]):
         "A value that has changed since the last stop is highlighted; {lines.choose} shows all of it. "
         "What you type in the bottom line is evaluated in the stopped handler."
     )
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE_WIDTH, "-wide")]  # noqa: RUF012  (Textual's own says no more)
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE_WIDTH, "-wide")]  # noqa: RUF012  (Textual's own declaration has no other type)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f10", "word('over')", "Over", show=False, id="debug.over", tooltip="Run to the next line"),
         Binding("f11", "word('into')", "Into", show=False, id="debug.into",

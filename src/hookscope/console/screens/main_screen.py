@@ -92,7 +92,7 @@ class PaneFocus:
         if not self._store.state.filtering and pane_of(screen.focused) != wanted and panes.shown:
             target = first_focusable(screen.query_one("#rows" if wanted == "list" else f"#{wanted}"))
         if target is not None:
-            screen.set_focus(target, scroll_visible=False)  # at once: the app itself may wait for it
+            screen.set_focus(target, scroll_visible=False)  # at once: the app may wait for this focus
             screen.call_after_refresh(self._bring_in_sight, target)
         if target is None or screen.focused is not target:
             self.settled = True  # else the focus event does this
@@ -144,9 +144,6 @@ class MainScreen(PaintedOnce[None]):
 
     def _opened(self) -> None:
         """The workbench is open: restore the view, and scan."""
-        notice = self.bridge.bench.setup.notice
-        if notice:
-            self.context.notify(notice, "warning")
         self.controllers.restore.begin()
 
     def on_screen_resume(self) -> None:
@@ -196,7 +193,7 @@ class MainScreen(PaintedOnce[None]):
 
     @on(PartsMounted)
     def _parts_mounted(self) -> None:
-        """Handle a new pane's parts: focus them if that is still wanted."""
+        """Focus the parts of a new pane if the state still names that pane."""
         if "hosts" in self.panes.shown:
             self.controllers.hosts.refresh()
         self.pane_focus.settle()
@@ -215,7 +212,7 @@ class MainScreen(PaintedOnce[None]):
         return self.is_mounted and self.pane_focus.settled and not self.bridge.awaits_dialog
 
     def touched(self, key: str) -> None:
-        """Note a key, or a click without one, before it takes effect: a change of focus is then intended."""
+        """Note a key (empty for a click) before it acts. The user intends the next change of focus."""
         if key:
             self._last_keys = (self._last_keys[1], key)
         self.pane_focus.settled = True
@@ -290,7 +287,7 @@ class MainScreen(PaintedOnce[None]):
         self.app.push_screen(MenuScreen(self, self.state), run)
 
     def palette_source(self) -> PaletteSource:
-        """Return what the palette finds among the panes."""
+        """Return the hooks, events and runs that the palette finds."""
         from hookscope.console.dialogs.palette import PaletteSource
 
         made = self.controllers

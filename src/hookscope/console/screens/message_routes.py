@@ -19,6 +19,7 @@ from hookscope.console.state.state_changes import (
 from hookscope.console.theme.text_styles import safe_word
 from hookscope.console.widgets.header import ModeTab
 from hookscope.model.hook import FilePosition
+from hookscope.model.hook_status import State
 
 if TYPE_CHECKING:
     from hookscope.console.context import ConsoleContext
@@ -58,11 +59,16 @@ def console_routes(
 
 def _show_why(context: ConsoleContext, message: messages.WhyRequested) -> None:
     """Show in the Hooks mode why this hook runs or not on this event."""
-    view = context.state.view
-    item = view.status_of(message.hook) if view is not None else None
-    row = next((row for row in context.state.rows if item is not None and row.item is item), None)
+    view, hook = context.state.view, message.hook
+    if isinstance(hook, str):
+        named = [row for row in context.state.rows if row.name == hook]
+        row = min(named, key=lambda row: row.state is State.SHADOWED, default=None)
+    else:
+        item = view.status_of(hook) if view is not None else None
+        row = next((row for row in context.state.rows if item is not None and row.item is item), None)
     if row is None:
-        context.notify(f"{safe_word(message.hook.name)} is no longer listed.", "warning")
+        name = hook if isinstance(hook, str) else hook.name
+        context.notify(f"{safe_word(name)} is no longer listed.", "warning")
         return
     context.change(RowJumpedTo(row.id, message.key))
     context.change(SideChosen("why"))
@@ -171,16 +177,15 @@ def _route_reports(
     """Add the routes of notices and of results of threads."""
 
     def unprotected(message: messages.UnprotectedReported) -> None:
-        context.log_line("copies", message.text, "warning")
-        context.notify(message.text, "warning")
+        context.log_line("copies", message.text, "warning", toast=message.text)
 
     def copy(message: messages.CopyRequested) -> None:
         context.copy(message.text)
         context.notify(f"Copied the {message.what}.")
 
     def failed(message: messages.ConsoleTaskFailed) -> None:
-        context.log_line(message.subject, message.text, "error")
-        context.notify(f"The console failed in {message.subject}: {message.text}", "error")
+        toast = f"The console failed in {message.subject}: {message.text}"
+        context.log_line(message.subject, message.text, "error", toast=toast)
 
     add = routes.add
     add(messages.ThreadAnswered, lambda m: m.call())

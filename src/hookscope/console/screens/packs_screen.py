@@ -41,33 +41,19 @@ PACK_BINDINGS: list[BindingType] = [
     Binding("R", "recheck", "Recheck", id="packs.recheck", tooltip="Read all files of the packs again"),
     Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy the details of the selected pack"),
     Binding("question_mark", "app.help", "Help", show=False, id="packs.help", tooltip="These keys"),
-    Binding(
-        "pagedown",
-        "scroll(1)",
-        "More",
-        show=False,
-        priority=True,
-        id="packs.more",
-        tooltip="Scroll the details down",
-    ),
-    Binding(
-        "pageup",
-        "scroll(-1)",
-        "Back up",
-        show=False,
-        priority=True,
-        id="packs.less",
-        tooltip="Scroll the details up",
-    ),
-]
+    Binding("pagedown", "scroll(1)", "More", show=False, priority=True, id="packs.more",
+            tooltip="Scroll the details down"),
+    Binding("pageup", "scroll(-1)", "Back up", show=False, priority=True, id="packs.less",
+            tooltip="Scroll the details up"),
+]  # fmt: skip
 
 
 WIDE_PACKS = 130  # cells; wider screens show list and sheet side by side
 NEEDS_A_PACK = frozenset({"update", "update_all", "check", "diff", "remove", "recheck", "copy"})
 PACKS_HINT = (
-    "{packs.install} installs one: a folder, an archive, an npm package, an installed Python package or a "
-    "git address. It is checked and previewed first.\n\n"
-    "{packs.link} links to your own folder instead: the host reads it where it is."
+    "{packs.install} installs a pack from a folder, an archive, npm, an installed Python package or a git "
+    "address. Hookscope checks the pack and shows a preview first.\n\n"
+    "{packs.link} links to your own folder instead: the host reads that folder itself."
 )
 
 
@@ -78,8 +64,8 @@ class PacksScreen(Dialog[None]):
     """
 
     HELP = (
-        "What was installed with Hookscope, from where, and what has changed on disk since. Nothing is "
-        "written before it is shown, and {packs.remove} undoes exactly what an install did."
+        "The packs that Hookscope has installed, their sources, and their changes on disk since then. "
+        "Hookscope shows each change before it writes. {packs.remove} undoes an installation completely."
     )
     BINDINGS: ClassVar[list[BindingType]] = PACK_BINDINGS
     DEFAULT_CSS = """
@@ -287,12 +273,12 @@ def _no_packs_text(view: Snapshot, width: int) -> Content:
 SPEC_PLACEHOLDER = "folder, archive, npm, python:NAME or git+https"
 SPEC_FORMS = "a folder, an archive, NAME or NAME@VERSION of npm, python:NAME, git+https://…"
 COPY_WORD, LINK_WORD, PIN_WORD = "copy", "link", "pin"
-NO_DEPENDENCIES_WORD, DEPENDENCIES_WORD = "skip", "install too, without scripts"
+NO_DEPENDENCIES_WORD, DEPENDENCIES_WORD = "skip", "install, but run no scripts"
 REFUSE_WORD, REPLACE_WORD = "refuse", "replace it"
 MEANING_OF_WORDS = {
     COPY_WORD: "A copy goes into the host's own folder.",
     LINK_WORD: "Nothing is copied: the host reads the folder itself.",
-    PIN_WORD: "npm only: stays at this version and integrity.",
+    PIN_WORD: "For npm packages: an update keeps this version and its checksum.",
 }
 ENTER_DELAY = 0.4  # seconds in which enter is ignored: it may be a repeated press
 LONGEST_SPEC = 2_000  # characters of a spec
@@ -365,7 +351,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
                     "package": package,
                     "how": WordChoice((COPY_WORD, LINK_WORD, PIN_WORD), id="spec-how"),
                     "dependencies": WordChoice((NO_DEPENDENCIES_WORD, DEPENDENCIES_WORD), id="spec-needs"),
-                    "if it is here": WordChoice((REFUSE_WORD, REPLACE_WORD), id="spec-force"),
+                    "if installed": WordChoice((REFUSE_WORD, REPLACE_WORD), id="spec-force"),
                 }
             )
             yield Static(id="spec-means", markup=False)
@@ -380,7 +366,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
     def _show(self) -> None:
         means = MEANING_OF_WORDS[self.query_one("#spec-how", WordChoice).word]
         self.query_one("#spec-means", Static).update(
-            f"{means} It is checked and previewed before anything is written. No package code runs."
+            f"{means} Hookscope checks the package and shows a preview before writing. No package code runs."
         )
 
     @on(Input.Submitted)

@@ -170,7 +170,7 @@ def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
     for word in words:
         matches = [row for row in matches if word in row.search_text]
     letters = "".join(words)
-    return tuple(matches or [row for row in remaining if _has_letters(row.name.casefold(), letters)])
+    return tuple(matches or [row for row in remaining if has_letters(row.name.casefold(), letters)])
 
 
 def filter_words(query: str) -> tuple[list[str], list[str]]:
@@ -179,7 +179,7 @@ def filter_words(query: str) -> tuple[list[str], list[str]]:
     return [word for word in words if word[0] != "!"], [word[1:] for word in words if word[:1] == "!" != word]
 
 
-def _has_letters(name: str, letters: str) -> bool:
+def has_letters(name: str, letters: str) -> bool:
     """Return whether the name has these letters in this order: `dpn` in `deploy-note`."""
     rest = iter(name)
     return all(letter in rest for letter in letters)
@@ -323,17 +323,17 @@ class FilteredRows:
 def best_match(rows: Iterable[HookRow], query: str, current: str | None) -> HookRow | None:
     """Return the row that best matches a typed query; None without a query or a row.
 
-    A name that equals the query is best, then a name that begins with it, then a name that contains it.
     Among equally good rows, return the row with the id `current`, or else the first.
     """
     name = " ".join(filter_words(query)[0])
+    best = min(rows, key=lambda row: (name_distance(row.name, name), row.id != current), default=None)
+    return best if name else None
 
-    def distance(row: HookRow) -> tuple[int, bool]:
-        own = row.name.casefold()
-        kinds = (own == name, own.startswith(name), name in own, True)
-        return kinds.index(True), row.id != current
 
-    return min(rows, key=distance, default=None) if name else None
+def name_distance(name: str, words: str) -> int:
+    """Return 0 for a name that equals the words, 1 if it begins with them, 2 if it contains them, or 3."""
+    own = name.casefold()
+    return (own == words, own.startswith(words), words in own, True).index(True)
 
 
 COLUMN_GAP = "  "

@@ -6,15 +6,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from datetime import datetime
+from typing import Any
 
+from hookscope.console.state.hook_rows import has_letters, name_distance
 from hookscope.values import dataclass
 
 MOST_ENTRIES = 100_000
 RING_SLACK = 1_024  # dropped entries before the list is shortened
 LOG_LEVELS = ("debug", "info", "warn", "error")
 LEVEL_ALIASES = {"warning": "warn", "information": "info", "err": "error", "critical": "error"}
-RUN_PARTS = frozenset({"fire", "step"})  # kinds of a run's entries that its last entry summarizes
 SEARCHED_CHARACTERS = 4_000  # characters of an entry that filters search
+MOST_RANKED = 2_000  # matching entries that are compared to select the best one
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class LogEntry:
     """One entry of the log."""
 
     at: datetime
-    kind: str  # fire, state, reload, config, …
+    kind: str  # fire (a run that has started), step (a handler), run (a run that has ended), real, scan, …
     subject: str  # a hook, a file, an event key
     text: str
     level: str = "info"
@@ -54,7 +56,8 @@ class LogEntry:
 class LogFilter:
     """Which entries to show. All conditions must hold; `level` means this level or worse.
 
-    `event` and `hook` are whole names, or beginnings that end in `*`, in lower case.
+    `event` and `hook` are whole names, or beginnings that end in `*`, in lower case. If the filter is
+    `fuzzy`, it also matches entries whose subject has all letters of the words, in this order.
     """
 
     words: tuple[str, ...] = ()
@@ -66,6 +69,7 @@ class LogFilter:
     hook: str | None = None
     outcome: str | None = None
     origin: str | None = None
+    fuzzy: bool = False
 
     def __bool__(self) -> bool:
         return self != LogFilter()
@@ -85,10 +89,12 @@ class LogFilter:
             return False
         if any(word in entry.search_text for word in self.excluded):
             return False
-        return all(word in entry.search_text for word in self.words)
+        if all(word in entry.search_text for word in self.words):
+            return True
+        return self.fuzzy and has_letters(entry.subject.casefold(), "".join(self.words))
 
     def predicate(self) -> Callable[[LogEntry], bool]:
-        """Return a faster form of `takes`, for very many entries."""
+        """Return a faster form of `matches`, for very many entries."""
         if self == LogFilter(self.words) and len(self.words) == 1:
             return WordFilter(*self.words)
         return self.matches
@@ -96,7 +102,8 @@ class LogFilter:
     def narrows(self, other: LogFilter) -> bool:
         """Return True if everything that this filter matches surely matches the other."""
         return (
-            all(any(word in own_word for own_word in self.words) for word in other.words)
+            not self.fuzzy
+            and all(any(word in own_word for own_word in self.words) for word in other.words)
             and all(any(own in word for own in self.excluded) for word in other.excluded)
             and other.kinds in ((), self.kinds)
             and other.level in (None, self.level)
@@ -187,50 +194,49 @@ def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[
 
 @dataclass(slots=True)
 class FoldedRuns:
-    """Matches all entries except for the parts of finished runs: their start and their handlers.
+    """Matches all entries except for the handlers of finished runs, unless their run is unfolded."""
 
-    The parts of unfinished and of unfolded runs match too.
-    """
-
-    parts: dict[int, int] = field(default_factory=dict)  # run → number of parts so far
-    first: dict[int, int] = field(default_factory=dict)  # unfinished run → number of its first entry
+    rows: dict[int, int] = field(default_factory=dict)  # run → number of its entry
+    with_handlers: set[int] = field(default_factory=set)
     finished: set[int] = field(default_factory=set)
     unfolded: set[int] = field(default_factory=set)
 
-    def add(self, entries: Iterable[LogEntry], start: int) -> int | None:
-        """Note new entries. Return the number of the first one that is hidden from now on, if any."""
-        hidden_from: list[int] = []
-        for number, entry in enumerate(entries, start):
-            if entry.run is None:
-                continue
-            if entry.kind in RUN_PARTS:
-                self.parts[entry.run] = self.parts.get(entry.run, 0) + 1
-                self.first.setdefault(entry.run, number)
-            elif entry.kind == "run":
-                self.finished.add(entry.run)
-                if (first := self.first.pop(entry.run, None)) is not None:
-                    hidden_from.append(first)
-        return min(hidden_from, default=None)
+    def started_row(self, entry: LogEntry) -> int | None:
+        """Return the number of the entry that `entry` replaces: the start of the run that it ends."""
+        if entry.run is None or entry.kind != "run" or entry.run in self.finished:
+            return None
+        return self.rows.get(entry.run)
+
+    def add(self, entry: LogEntry, number: int) -> None:
+        """Note a new entry."""
+        if entry.run is None:
+            return
+        if entry.kind == "step":
+            self.with_handlers.add(entry.run)
+            return
+        self.rows[entry.run] = number
+        if entry.kind == "run":
+            self.finished.add(entry.run)
 
     def __call__(self, entry: LogEntry) -> bool:
-        return entry.kind not in RUN_PARTS or entry.run not in self.finished or entry.run in self.unfolded
+        return entry.kind != "step" or entry.run not in self.finished or entry.run in self.unfolded
 
     def can_unfold(self, entry: LogEntry) -> bool:
-        """Return True if this is the last entry of a run with parts."""
-        return entry.kind == "run" and entry.run in self.parts
+        """Return True if this is the entry of a finished run with handlers."""
+        return entry.kind == "run" and entry.run in self.with_handlers
 
     def toggle(self, run: int) -> None:
-        """Show the parts of this run, or hide them."""
+        """Show the handlers of this run, or hide them."""
         self.unfolded ^= {run}
 
 
 def parse_log_filter(text: str) -> LogFilter:
     """Parse `kind:fire level:warn run:7 event:NAME hook:NAME outcome:failed from:real words !words`.
 
-    A word matches anywhere in the text.
+    A word matches anywhere in the text; an entry with a `!word` is excluded.
     """
     words, excluded, kinds, run = [], [], [], None
-    named: dict[str, str] = {}
+    named: dict[str, Any] = {}
     for part in text.lower().split():
         name, colon, value = part.partition(":")
         if colon and value and name == "kind":
@@ -286,6 +292,10 @@ class LogRing:
             self._gone = 0
         return start
 
+    def replace(self, number: int, entry: LogEntry) -> None:
+        """Put another entry in the place of a remaining one."""
+        self._entries[number - self.first + self._gone] = entry
+
     def copy(self) -> LogRing:
         """Return a copy of the ring, without later entries."""
         return LogRing(self.kept, self.first, self._entries[self._gone :])
@@ -318,7 +328,7 @@ class LogIndex:
     def __init__(
         self,
         ring: LogRing,
-        takes: Callable[[LogEntry], bool] | None = None,
+        takes: Callable[[LogEntry], bool],
         *,
         among: LogIndex | None = None,
         most: int | None = None,
@@ -326,23 +336,23 @@ class LogIndex:
         """Check all entries now.
 
         Args:
-            takes: the filter; None matches all entries and stores no numbers.
+            takes: the filter.
             among: an index of the same ring that matches at least as much: only its entries are checked.
             most: how many entries to check now; `refresh` continues while the index is `behind`.
         """
         self.ring = ring
         self._takes = takes
-        self._first = self._end = ring.first
+        self._end = ring.first
         self._numbers: list[int] = []
         self._gone = 0  # how many at the start of the list were dropped from the ring
         self._pool: list[int] = []  # numbers to check before the rest of the ring
         self._checked = 0  # how many of these were checked
-        if among is not None and among._takes is not None and not among.behind:
+        if among is not None and not among.behind:
             self._pool, self._end = among._numbers[among._gone :], among._end
         self.refresh(most)
 
     def __len__(self) -> int:
-        return self._end - self._first if self._takes is None else len(self._numbers) - self._gone
+        return len(self._numbers) - self._gone
 
     @property
     def behind(self) -> bool:
@@ -352,10 +362,6 @@ class LogIndex:
     def refresh(self, most: int | None = None) -> int:
         """Check at most `most` new entries; return how many lines have left at the top."""
         takes, ring = self._takes, self.ring
-        if takes is None:
-            dropped = min(ring.first, self._end) - self._first
-            self._first, self._end = ring.first, ring.end
-            return dropped
         most = len(ring) + len(self._pool) if most is None else most
         pool = self._pool[self._checked : self._checked + most]
         self._checked += len(pool)
@@ -376,17 +382,21 @@ class LogIndex:
         return dropped
 
     def recheck(self, number: int) -> None:
-        """Check the entries from this number on again: the filter has changed for them only."""
-        if self._takes is not None:
-            del self._numbers[max(bisect_left(self._numbers, number), self._gone) :]
-            self._end = min(self._end, max(number, self.ring.first))
+        """Check the entries from this number on again: the filter, or an entry, has changed there."""
+        del self._numbers[max(bisect_left(self._numbers, number), self._gone) :]
+        self._end = min(self._end, max(number, self.ring.first))
 
     def number(self, line: int) -> int:
         """Return the number of the entry on a line."""
-        return self._first + line if self._takes is None else self._numbers[self._gone + line]
+        return self._numbers[self._gone + line]
 
     def line(self, number: int) -> int:
         """Return the line of that entry, or of the next one."""
-        if self._takes is None:
-            return max(number - self._first, 0)
         return max(bisect_left(self._numbers, number) - self._gone, 0)
+
+    def best_line(self, words: str, most: int = MOST_RANKED) -> int:
+        """Return the line of the newest entry whose subject matches the words best, of the last `most`."""
+        end = len(self)
+        lines = range(end - 1, max(end - most, 0) - 1, -1)
+        subjects = ((name_distance(self.ring.get(self.number(line)).subject, words), line) for line in lines)
+        return min(subjects, key=lambda one: one[0], default=(0, 0))[1]

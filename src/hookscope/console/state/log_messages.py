@@ -174,18 +174,18 @@ def past_run_entry(past: PastRun) -> LogEntry:
 
 
 def past_run_entries(past: PastRun) -> list[LogEntry]:
-    """Return the entries of an earlier run: its handlers, which fold, then the run."""
+    """Return the entries of an earlier run: the run, then its handlers, which fold."""
     entry, run = past_run_entry(past), past.run
     results = run.results if run is not None else ()
     key = past.plan.event.key
-    return [*(handler_entry(entry.at, past.id, result, key) for result in results), entry]
+    return [entry, *(handler_entry(entry.at, past.id, result, key) for result in results)]
 
 
 def external_run_entries(at: datetime, past: PastRun) -> list[LogEntry]:
     """Return the entries of a run of another program that has just ended."""
-    *parts, entry = past_run_entries(past)
+    entry, *parts = past_run_entries(past)
     text = f"by another program: {entry.text}"
-    return [*(replace(part, at=at) for part in parts), replace(entry, at=at, text=text)]
+    return [replace(entry, at=at, text=text), *(replace(part, at=at) for part in parts)]
 
 
 def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:

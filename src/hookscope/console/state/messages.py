@@ -88,9 +88,9 @@ class ComposeForHookRequested(ConsoleMessage):
 
 
 class WhyRequested(ConsoleMessage):
-    """Request to show why this hook does, or does not, run on this event."""
+    """Request to show why this hook, or the hook of this name, does or does not run on this event."""
 
-    def __init__(self, hook: Hook, key: str) -> None:
+    def __init__(self, hook: Hook | str, key: str) -> None:
         self.hook, self.key = hook, key
         super().__init__()
 

@@ -30,7 +30,7 @@ from hookscope.console.theme.text_styles import (
     safe_line,
 )
 from hookscope.console.widgets.focus_targets import JumpTarget
-from hookscope.model.hook import FilePosition, Problem
+from hookscope.model.hook import Problem
 from hookscope.model.hook_status import State
 
 if TYPE_CHECKING:
@@ -187,17 +187,7 @@ class ConsoleHeader(Widget):
     def watch_view(self) -> None:
         self._show()
 
-    def watch_counts_by_style(self) -> None:
-        self._show()
-
-    def watch_armed(self) -> None:
-        self._show()
-
-    def watch_watching(self) -> None:
-        self._show()
-
-    def watch_verified(self) -> None:
-        self._show()
+    watch_counts_by_style = watch_armed = watch_watching = watch_verified = watch_view
 
     def name_keys(self) -> None:
         """Show the active keys in the tabs."""
@@ -230,14 +220,19 @@ class ConsoleHeader(Widget):
 MOST_PROBLEMS = 2  # lines; further problems are only counted
 
 
-def problem_text(problems: tuple[Problem, ...], machine: Machine, width: int) -> Content:
-    """Return a line for each problem, with its place at the end; cut, never wrapped."""
+def problem_text(problems: tuple[Problem, ...], machine: Machine, width: int, notice: str = "") -> Content:
+    """Return the notice, and a line for each problem with its place at the end; cut, never wrapped."""
     lines = [_problem_line(problem, machine, width) for problem in problems[:MOST_PROBLEMS]]
     if len(problems) > MOST_PROBLEMS and lines:
         more = Content.styled(f"  +{len(problems) - MOST_PROBLEMS} more", MUTED)
         lines[-1] = Content.assemble(
             lines[-1].truncate(max(0, width - more.cell_length), ellipsis=True), more
         )
+    if notice:
+        key = key_of("console.dialect")  # instead of the option, which the console cannot change
+        text = safe_line(notice.replace("--dialect", key) if key else notice, 400)
+        head = Content.assemble((" ≠ ", "$text-warning"), text)
+        lines.insert(0, head.truncate(width - 1, ellipsis=True))
     return Content("\n").join(lines)
 
 
@@ -255,34 +250,36 @@ def _problem_line(problem: Problem, machine: Machine, width: int) -> Content:
 
 
 class ProblemLines(Static):
-    """The problems; a click opens the place of the first."""
+    """The notice about other hosts, and the problems; a click opens the place of the first problem."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self.problems: tuple[Problem, ...] = ()
         self._machine: Machine | None = None  # shortens paths
+        self._notice = ""
 
-    def show(self, problems: tuple[Problem, ...], machine: Machine) -> None:
-        """Show these problems; hide the lines if there are none."""
-        self.problems, self._machine = problems, machine
+    def show(self, problems: tuple[Problem, ...], machine: Machine, notice: str) -> None:
+        """Show the notice and these problems; hide the lines if there are none."""
+        self.problems, self._machine, self._notice = problems, machine, notice
+        self._lay_out()
+
+    def name_keys(self) -> None:
+        """Show the active keys."""
         self._lay_out()
 
     def on_resize(self) -> None:
         self._lay_out()
 
     def on_click(self) -> None:
-        place = self._place()
+        place = next((problem.place for problem in self.problems if problem.place is not None), None)
         if place is not None:
             self.post_message(EditorRequested(place))
 
-    def _place(self) -> FilePosition | None:
-        return next((problem.place for problem in self.problems if problem.place is not None), None)
-
     def _lay_out(self) -> None:
-        self.display = bool(self.problems)
+        self.display = bool(self.problems or self._notice)
         if self._machine is not None:
             width = self.size.width or self.app.size.width
-            self.update(problem_text(self.problems, self._machine, width))
+            self.update(problem_text(self.problems, self._machine, width, self._notice))
 
 
 ASSUMED_SIGN = "≈ what if: "

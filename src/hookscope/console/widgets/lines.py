@@ -233,6 +233,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     cursor: reactive[int] = reactive(0, init=False, repaint=False)
+    row_height = 1  # lines on the screen for each line of the list
 
     class Moved(Message):
         """The cursor has moved to another line."""
@@ -255,7 +256,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @abstractmethod
     def line_at(self, index: int, width: int) -> Content:
-        """Return one line of at most `width` cells; longer ones are cut."""
+        """Return one line of at most `width` cells; longer ones are cut. It has `row_height` parts."""
 
     def heading(self, width: int) -> Content | None:
         """Return the line that stays at the top, if any."""
@@ -286,28 +287,38 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def lines_changed(self) -> None:
         """Measure and draw again; the cursor and the scroll position stay."""
-        height = self.line_count + self.has_heading
+        height = self.line_count * self.row_height + self.has_heading
         if self.virtual_size.height != height:
             resize_to(self, Size(self.inner_width, height))
         self.cursor = self.validate_cursor(self.cursor)
         self.refresh()
+
+    def set_row_height(self, height: int) -> None:
+        """Show each line of the list in this many lines of the screen."""
+        if height != self.row_height:
+            self.row_height = height
+            self.lines_changed()
+            self.show_cursor_line()
 
     def render_line(self, y: int) -> Strip:
         width = self.inner_width
         if self.has_heading and y == 0:
             heading = self.heading(width - CURSOR_GUTTER) or Content()
             return self._strip(Content(" " * CURSOR_GUTTER) + heading, width)
-        index = y + round(self.scroll_y) - self.has_heading
+        index, part = divmod(y + round(self.scroll_y) - self.has_heading, self.row_height)
         if index == self.line_count == 0:
             return self._strip(Content(" " * CURSOR_GUTTER) + self.empty, width)
         if not 0 <= index < self.line_count:
             return Strip.blank(width + self.KEPT_OFF, self.rich_style)
-        at_cursor = index == self.cursor
+        at_cursor = index == self.cursor and part == 0
         mark = Content("▸ ") if at_cursor else Content("  ")
         if at_cursor and self.has_focus:
             mark = mark.stylize("$accent")
         component = "lines--cursor" if self.is_selected(index) else ""
-        return self._strip(mark + self.line_at(index, width - CURSOR_GUTTER), width, component)
+        line = self.line_at(index, width - CURSOR_GUTTER)
+        if self.row_height > 1:
+            line = line.split("\n", allow_blank=True)[part]
+        return self._strip(mark + line, width, component)
 
     def is_selected(self, index: int) -> bool:
         """Return whether a line belongs to what the cursor selects."""
@@ -328,25 +339,28 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def redraw(self, *lines: int) -> None:
         """Draw these lines again."""
-        above = round(self.scroll_y) - self.has_heading
-        repaint_only(self, (line - above for line in lines if line - above >= self.has_heading))
+        above, height = round(self.scroll_y) - self.has_heading, self.row_height
+        parts = (line * height + part - above for line in lines for part in range(height))
+        repaint_only(self, (part for part in parts if part >= self.has_heading))
 
     def show_cursor_line(self) -> None:
         """Scroll as little as needed to show the cursor."""
         shown = self.size.height - self.has_heading
-        top = round(self.scroll_y)
+        top, first = round(self.scroll_y), self.cursor * self.row_height
         if shown <= 0:
             return
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True)
-        elif self.cursor >= top + shown:
-            self.scroll_to(y=self.cursor - shown + 1, animate=False, force=True)
+        if first < top:
+            self.scroll_to(y=first, animate=False, force=True)
+        elif first + self.row_height > top + shown:
+            self.scroll_to(y=first + self.row_height - shown, animate=False, force=True)
 
     def spots(self) -> Iterator[JumpTarget]:
         """Yield the visible rows as jump targets."""
         top, heading = round(self.scroll_y), int(self.has_heading)
-        for index, at in rows_on_screen(self, self.line_count, top, heading):
-            yield JumpTarget(at, partial(self.go_to_line, index))
+        height = self.row_height
+        for line, at in rows_on_screen(self, self.line_count * height, top, heading):
+            if line % height == 0:
+                yield JumpTarget(at, partial(self.go_to_line, line // height))
 
     def go_to_line(self, index: int) -> None:
         """Move the cursor and the focus to this line."""
@@ -357,7 +371,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.show_cursor_line()
 
     def on_click(self, event: events.Click) -> None:
-        index = event.y + round(self.scroll_y) - self.has_heading
+        index = (event.y + round(self.scroll_y) - self.has_heading) // self.row_height
         if (self.has_heading and event.y == 0) or not 0 <= index < self.line_count:
             return
         if index == self.cursor:
@@ -368,7 +382,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor += by
 
     def action_page(self, direction: int) -> None:
-        self.cursor += direction * max(1, self.size.height - self.has_heading - 1)
+        self.cursor += direction * max(1, (self.size.height - self.has_heading) // self.row_height - 1)
 
     def action_first(self) -> None:
         self.cursor = 0

@@ -31,18 +31,6 @@ def _is_ready(name: str, event: str) -> Callable[[ConsoleState], bool]:
     )
 
 
-def _shadowed_is_selected(state: ConsoleState) -> bool:
-    return state.row is not None and state.row.state is State.SHADOWED
-
-
-def _shows_error(run: Run) -> bool:
-    return any(result.call.name == "notes" for result in run.failed)
-
-
-def _is_blocked(run: Run) -> bool:
-    return run.ending.verdict.startswith("blocked")
-
-
 DEMO_TASKS = (
     Task(
         "deploy-note is blocked; its checks say why. {hooks.fix} asks for a value, {edit.write} writes it.",
@@ -54,15 +42,15 @@ DEMO_TASKS = (
     ),
     Task(
         "Two hooks are called greet. Select the one that is shadowed, and read which one runs.",
-        shown=_shadowed_is_selected,
+        shown=lambda state: state.row is not None and state.row.state is State.SHADOWED,
     ),
     Task(
         "Press {hooks.fire} and then {fire.fire} to fire command:new. notes fails: find the line.",
-        ran=_shows_error,
+        ran=lambda run: any(result.call.name == "notes" for result in run.failed),
     ),
     Task(
         "Press {fire.saved} and choose the event delete; {fire.fire} fires it. guard blocks the tool call.",
-        ran=_is_blocked,
+        ran=lambda run: run.ending.verdict.startswith("blocked"),
     ),
 )
 END_TEXT = "That is all. {console.quit} quits; `hookscope new` creates a hook of your own."

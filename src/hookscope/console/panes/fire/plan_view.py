@@ -146,7 +146,7 @@ def _not_run_row(not_run: NotRun, view: Snapshot | None) -> PlanRow:
         folder = safe_word(view.host.machine.short(target.folder), 200)
         reason = f"untrusted   press {key_of('plan.trust')} to trust {folder}"
         if target.refusal_reason:
-            reason = f"untrusted   {folder} is too wide to trust: {target.refusal_reason}"
+            reason = f"untrusted   {folder} is too broad to trust: {target.refusal_reason}"
     return PlanRow(glyph, safe_word(not_run.name), reason, style, quiet=not not_run.subscribed)
 
 
