@@ -429,13 +429,13 @@ def test_ctrl_c_is_not_counted_as_a_different_result_of_a_repeat(
 
 
 def test_an_unused_second_argument_is_noted(fire: Program, workspace: Path) -> None:
-    note = "ctx.agentId has no subscriber: handlers of this event get the event alone; put it in the context"
+    note = "ctx.agentId reaches no handler: handlers of this event get only the event; put it in the context"
     assert note in fire("command:new", "--ctx", '{"agentId": "main"}').err
     saved = workspace / ".hookscope/events/new.yaml"
     saved.parent.mkdir(parents=True)
     saved.write_text("event: command:new\nctx: {agentId: main}\n")
     assert note in fire(str(saved)).err
-    assert "has no subscriber" not in fire("before_tool_call", "--ctx", '{"agentId": "main"}').err
+    assert "reaches no handler" not in fire("before_tool_call", "--ctx", '{"agentId": "main"}').err
 
 
 def test_fire_asks_for_trust_at_a_terminal(workspace: Path, bundled: Path, make_hook: MakeHook) -> None:

@@ -283,7 +283,7 @@ def test_entries_that_are_all_disabled_leave_an_empty_list(
     done = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "info", "greet", "--json")
     (gate,) = (gate for gate in done.json["gates"] if gate["gate"] == "selected")
     assert gate["reason"] == (
-        "the loader loads only hooks in hooks.internal.entries, and this one is not there"
+        "the loader loads only hooks in hooks.internal.entries, and this hook is not there"
     )
 
 
@@ -339,8 +339,8 @@ WRONG_TYPES = {
     "events: [1]": "`events` must be a list of strings, not a list with the number 1 in it",
     "events: [command], os: linux": "`os` must be a list of strings, not the string 'linux'",
     "events: [command], always: 'yes'": "`always` must be true or false, not the string 'yes'",
-    "events: [command], export: 5": "`export` must be a text, not the number 5",
-    "events: [command], hookKey: []": "`hookKey` must be a text, not a list",
+    "events: [command], export: 5": "`export` must be a string, not the number 5",
+    "events: [command], hookKey: []": "`hookKey` must be a string, not a list",
     "events: [command], requires: [git]": "`requires` must be a mapping, not a list",
     "events: [command], requires: {bins: git}": "`bins` must be a list of strings, not the string 'git'",
 }
@@ -705,7 +705,7 @@ def test_everything_that_fails_to_be_a_hook_is_listed_with_a_reason(
     pack = {"name": "pack", "openclaw": {"hooks": ["./one"]}}
     (home / ".openclaw/hooks/pack/package.json").write_text(json.dumps(pack))
     shipped = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "list").out
-    assert "✗ no hook    two: it has a HOOK.md, but the hooks in package.json do not list" in shipped
+    assert "✗ no hook    two: the folder has a HOOK.md, but `hooks` in package.json does not list" in shipped
     settings = {"plugins": {"hooks": [{"event": "nope", "module": "x"}]}}
     (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
     guide = hookscope("--dialect", "openclaw", "--bundled", str(bundled), "list").out

@@ -117,7 +117,7 @@ def test_a_handler_with_a_wrong_number_of_parameters_is_broken(
     hookscope: Program, workspace: Path, make_hook: MakeHook, text: str, count: str
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}", handler=text)
-    reason = f"`handler` in handler.py needs {count}; it is called with one, the event"
+    reason = f"`handler` in handler.py needs {count}; the host calls it with one, the event"
     hooks = {hook["name"]: hook for hook in hookscope("list", "--json").json["hooks"]}
     (gate,) = (gate for gate in hooks["greet"]["gates"] if gate["gate"] == "export")
     assert (hooks["greet"]["state"], gate["reason"]) == ("broken", reason)

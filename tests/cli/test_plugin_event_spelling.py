@@ -37,13 +37,13 @@ def test_shipped_openclaw_rejects_hyphens_in_plugin_events(hookscope: Program, h
     plugin(home, "extensions", "api.on('message-sent', () => {});")
     row = row_of(hookscope, *SHIPPED)
     shut = {gate["gate"]: gate["reason"] for gate in row["gates"] if gate["passed"] is False}
-    assert shut["sent"].startswith("OpenClaw never sends message-sent: names of plugins' events have `_`")
+    assert shut["sent"].startswith("OpenClaw never sends message-sent: names of plugin events have `_`")
     assert shut["sent"].endswith("did you mean message_sent?")
     assert hookscope(*SHIPPED, "fire", "message-sent", "--trust", "--json").json["results"] == []
     assert "Write `message_sent`." in hookscope(*SHIPPED, "lint", "mine").out
     report = hookscope(*SHIPPED, "load", "mine", "--trust").out
     assert (
-        "message-sent is not an event of OpenClaw: names of plugins' events have `_`; "
+        "message-sent is not an event of OpenClaw: names of plugin events have `_`; "
         "did you mean message_sent?" in report
     )
 

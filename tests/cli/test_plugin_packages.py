@@ -193,7 +193,7 @@ def test_a_plugin_with_only_forbidden_events_is_blocked(
 ) -> None:
     written(installed, entry=ENTRY.replace("before_tool_call", "agent_end"))
     row = row_of(hookscope)
-    wants = "it needs plugins.entries.watch.hooks.allowConversationAccess to be true"
+    wants = "the plugin needs plugins.entries.watch.hooks.allowConversationAccess to be true"
     assert (row["state"], shut(row)["access"]) == ("blocked", wants)
     assert hookscope(*SHIPPED, "trust", str(installed.parent)).code == 0
     assert hookscope(*SHIPPED, "fix", "watch", "--apply").code == 0

@@ -1,4 +1,4 @@
-"""YAML with tags, anchors and aliases, and the indentation errors that some hosts tolerate."""
+"""Read YAML with tags, anchors and aliases; recognise the indentation errors that some hosts tolerate."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ _MOST_IN_ONE_ANOTHER: Final = 8  # nested brackets removed here; deeper ones nee
 
 
 def starts_too_far_left(text: str) -> bool:
-    """Return whether a quoted or bracketed value continues left of its block; False if no YAML."""
+    """Return whether a value in quotes or brackets continues left of its block; False if not YAML."""
     if not (
         _AT_THE_MARGIN.search(text)
         or (_NESTED.search(text) and _may_stay_open(text, _OPEN))

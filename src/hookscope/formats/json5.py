@@ -237,7 +237,7 @@ def _format_error(text: str, problem: str, at: int) -> FormatError:
 
 
 def _closest_span(error: pyjson5.Json5DecoderException) -> int:
-    """Return the offset in pyjson5's message, which counts the named character as read."""
+    """Return the offset that pyjson5's message names, less one: the named character counts as read."""
     near = re.search(r"near (\d+)", error.args[0])  # not str(error), which fails on deep results
     return int(near[1]) - 1 if near else 0
 

@@ -28,7 +28,7 @@ from hookscope.values import dataclass
 MOST_REGISTRATIONS = 2_000  # of one plugin; further ones are counted as unread
 API_NAME = "api"  # the usual name of a plugin's api object
 PYTHON_REGISTER_NAMES = frozenset({"on", "register_hook"})
-_DEEPEST = 16  # names that stand for names
+_DEEPEST = 16  # names in a row whose value is another name
 REGISTER_NAMES = frozenset({"on", "registerHook"})
 PLUGIN_FUNCTIONS = ("register", "activate")  # the functions that the host calls with the api
 
@@ -46,9 +46,7 @@ class PluginRegistration:
 
 @dataclass(frozen=True, slots=True)
 class PluginRegistrations:
-    """The registrations that a plugin's source shows, in order, and the number of those whose event it does
-    not show.
-    """
+    """The registrations in a plugin's source, in order, and how many more have an unknown event."""
 
     found: tuple[PluginRegistration, ...] = ()
     unread: int = 0
@@ -170,7 +168,7 @@ def _holds_api(evaluator: Evaluator, module: ScriptModule, part: Range) -> bool:
 def _registrations_of_call(
     evaluator: Evaluator, module: ScriptModule, call: int
 ) -> tuple[list[PluginRegistration], int]:
-    """Return what one call registers, and how many registrations its text does not show."""
+    """Return what one call registers, and the number of its registrations with an unknown event."""
     found: list[PluginRegistration] = []
     unread = 0
     for method in _methods_called(evaluator, module, call):
@@ -205,7 +203,7 @@ def _methods_called(evaluator: Evaluator, module: ScriptModule, call: int) -> li
 def _events(
     evaluator: Evaluator, module: ScriptModule, method: str, arguments: tuple[Range, ...]
 ) -> Iterator[tuple[str | None, int | None, bool]]:
-    """Yield event (None: unknown), priority (None: unknown) and whether the call names the event itself."""
+    """Yield event and priority (None: unknown), and whether the call names the event directly."""
     values = evaluator.values(module, *arguments[0]) if arguments else UNKNOWN
     options = evaluator.values(module, *arguments[2]) if len(arguments) > 2 else ()
     priority = _priority(evaluator, options[0]) if options else 0

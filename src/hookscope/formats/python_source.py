@@ -150,7 +150,7 @@ def parse_python(source: bytes) -> ast.Module:
 
 
 def _place(source: bytes, line: int, column: int) -> Span:
-    """Return the position that Python reports, moved into the file if it is outside."""
+    """Return the position that Python reports; if it is outside the file, the nearest one in it."""
     text = _decoded(source)
     lines = text.split("\n")
     row = min(max(line, 1), len(lines)) - 1

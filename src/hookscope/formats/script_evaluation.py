@@ -1,4 +1,4 @@
-"""What an expression of a script can be: texts, lists, objects, functions, the api of a plugin."""
+"""Evaluates expressions of a script, without running it: texts, lists, objects, functions, a plugin's api."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _DEEPEST = 60  # nested values
 _MOST_VALUES = 500  # of one expression
 _LONGEST_TEXT = 1_000  # characters of a text that is put together
 _MOST_WORK = 30_000  # evaluated expressions and calls; what is left then is unknown
-_TOKENS = 32  # so many tokens that are looked through count like one expression
+_TOKENS = 32  # this many searched tokens count as one expression
 _CALLBACK_OF_LIST = frozenset({"forEach", "map", "flatMap", "filter", "some", "every", "find"})
 _PASSES_ON = frozenset({"freeze", "seal"})  # of `Object`: they return their argument
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScriptModule:
-    """One file, as it was read."""
+    """One file and its functions, names and calls."""
 
     name: str
     scopes: ScriptScopes
@@ -115,7 +115,7 @@ class Evaluator:
         return module
 
     def imported(self, importer: ScriptModule, written: str) -> ScriptModule | None:
-        """Return the relative module that a file imports; None for packages and files that are not there."""
+        """Return the relative module that a file imports; None for packages and absent files."""
         if self.read is None or not written.startswith("."):
             return None
         found = self.read(importer.name, written) if len(self.modules) < MOST_MODULES else None
@@ -131,7 +131,7 @@ class Evaluator:
     # Expressions
 
     def values(self, module: ScriptModule, start: int, end: int, depth: int = 0) -> tuple[Value, ...]:
-        """Return what the expression can be; more than one value for a loop's variable or a parameter."""
+        """Return the possible values of an expression; a loop's variable or a parameter may have several."""
         self._work += 1
         if depth > _DEEPEST or self._work > _MOST_WORK:
             return UNKNOWN
@@ -231,7 +231,7 @@ class Evaluator:
         return self.bound(module, name, binding, depth)
 
     def bound(self, module: ScriptModule, name: str, binding: Binding, depth: int = 0) -> tuple[Value, ...]:
-        """Return what a name can be."""
+        """Return the possible values of a name."""
         key = (module.name, name, binding.kind, binding.scope, binding.value, binding.path)
         if key not in self._known:
             self._known[key] = UNKNOWN  # while it is evaluated
@@ -309,7 +309,7 @@ class Evaluator:
             yield from one.items if isinstance(one, Items) else UNKNOWN
 
     def evaluated(self, value: Value, depth: int = 0) -> tuple[Value, ...]:
-        """Return the values of an expression that was not evaluated yet."""
+        """Return the possible values of `value`; evaluate it if it is an Expression."""
         return self.values(*value, depth) if isinstance(value, Expression) else (value,)
 
     def _member_of_path(self, values: tuple[Value, ...], path: Path, depth: int) -> tuple[Value, ...]:
@@ -362,7 +362,7 @@ class Evaluator:
     # Exports
 
     def exported(self, module: ScriptModule, name: str, depth: int = 0) -> tuple[Value, ...]:
-        """Return what a file exports under a name."""
+        """Return the possible values of what a file exports as `name`."""
         key = (module.name, name)
         if key not in self._known:
             self._known[key] = UNKNOWN  # while it is evaluated
@@ -445,7 +445,7 @@ def _names_of(module: ScriptModule, function: Function) -> Iterator[str]:
 
 
 def _of_object(name: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Return what `Object.NAME(…)` makes of a value."""
+    """Return the possible results of `Object.NAME(value)`."""
     if name in _PASSES_ON:
         return values
     found: list[Value] = []

@@ -36,7 +36,7 @@ class Function(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """What a name means between two tokens.
+    """The meaning of a name between two tokens.
 
     `value` is the initializer's expression for "code", and the list's for "each" (a loop's variable).
     """
@@ -64,7 +64,7 @@ class ScriptScopes:
     _innermost: dict[str | None, _Innermost] = field(default_factory=dict)  # by name; None: the classes
 
     def binding(self, name: str, at: int) -> Binding | None:
-        """Return what the name means at this token: the innermost meaning, or None."""
+        """Return the innermost meaning of a name at this token, or None."""
         known = self.names.get(name)
         if known is None:
             return None
@@ -99,11 +99,7 @@ class ScriptScopes:
         return start
 
     def _before_in_chain(self, at: int) -> tuple[int, int | None]:
-        """Step back over the part of a chain that ends at `at`: return the token before it, and the chain's
-        start.
-
-        The start is None if the chain continues to the left.
-        """
+        """Return the token before the part of a chain that ends at `at`; and the start, if the chain ends."""
         script = self.script
         while at > 0 and script.is_at(at, "!"):
             at -= 1
@@ -120,7 +116,7 @@ class ScriptScopes:
 
 
 class _Innermost:
-    """Finds the innermost of many ranges, which are sorted by their start, without a search through them."""
+    """Finds the innermost of many ranges, sorted by their start, faster than a search of all."""
 
     def __init__(self, ranges: Sequence[Range]) -> None:
         self._starts = sorted({place for one in ranges for place in one})
@@ -428,7 +424,7 @@ class _Reader:
         return self._expression_end(body, self._close())
 
     def _expression_end(self, at: int, close: int, *, commas: bool = True) -> int:
-        """Do as `expression_end` does. Expressions that end together are read once."""
+        """Return `expression_end`; it reads expressions that end at one place only once."""
         start, end = self.last_expressions.get((close, commas), (0, 0))
         if not start <= at < end:
             end = expression_end(self.script, at, close, commas=commas)

@@ -39,7 +39,7 @@ class TokenizedScript:
     partner: Mapping[int, int]
 
     def is_at(self, index: int, *texts: str) -> bool:
-        """Return whether these tokens follow one another at `index`, none of them a string."""
+        """Return whether the tokens from `index` on have these texts, and none of them is a string."""
         if not 0 <= index < len(self.tokens) or self.tokens[index].text != texts[0]:  # nearly always
             return False
         found = self.tokens[index : index + len(texts)]
@@ -158,7 +158,7 @@ class _Tokenizer:
         return None
 
     def _opens_a_value(self, text: str) -> bool:
-        """Return whether the bracket opens a value, and neither a statement's head nor a block."""
+        """Return whether the bracket opens a value, not a statement's head or a block."""
         last = self.tokens[-1] if self.tokens else None
         if text == "(":
             return last is None or last.text not in _HEADS

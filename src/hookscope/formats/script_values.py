@@ -14,7 +14,7 @@ def is_truthy(value: Any) -> bool:
 
 
 class _JavascriptFunction:
-    """Something that is there, and is neither a list nor a mapping."""
+    """A built-in function of JavaScript: truthy, and neither a list nor a mapping."""
 
     def __repr__(self) -> str:
         return "a function of the language"

@@ -12,6 +12,7 @@ from hookscope.hosts.folders.search_paths import BUNDLED, WORKSPACE
 from hookscope.hosts.plugins.shipped_plugin_gates import SWITCH_GATES
 from hookscope.model.hook_status import Inventory
 from hookscope.model.host import CommandFlags, Host
+from hookscope.model.payload import mapping_or_empty
 from hookscope.model.program_report import FOUND, PLUGINS, RESULT, Answers, ReportedFact, ReportedItem
 from hookscope.model.uncalled_hooks import event_kind
 
@@ -57,8 +58,8 @@ def _own_plugins(inventory: Inventory) -> Iterator[Mapping[str, Any]]:
 def listed_items(answers: Answers) -> tuple[ReportedItem, ...]:
     """Return the hooks of `list`, each with the facts that `check` and `info` add, and the plugins.
 
-    Hooks that the code of a plugin registers are facts of that plugin, and names without facts: in the list
-    of some versions they take the place of a folder of the same name, although both run.
+    A hook that a plugin's code registers is a fact of that plugin, and an item without facts: some versions
+    list it instead of a folder of the same name, although both run.
     """
     ready = _ready_names(answers.get("check"))
     listed = {str(entry["id"]): entry for entry in _entries(answers.get(PLUGINS), PLUGINS) if "id" in entry}
@@ -89,8 +90,7 @@ def _plugin_item(name: str, entry: Mapping[str, Any], events: set[str]) -> Repor
     is_on = entry.get("enabled") is True
     state = "on" if is_on else str(entry.get("error") or "off")
     facts = {FOUND: ReportedFact(True, "listed"), RESULT: ReportedFact(is_on, state)}
-    packages = entry.get("dependencyStatus")
-    missing = packages.get("missing") if isinstance(packages, Mapping) else None
+    missing = mapping_or_empty(entry.get("dependencyStatus")).get("missing")
     if isinstance(missing, list):
         text = f"missing {', '.join(map(str, missing))}" if missing else "installed"
         facts["packages"] = ReportedFact(sorted(map(str, missing)), text)
@@ -100,21 +100,20 @@ def _plugin_item(name: str, entry: Mapping[str, Any], events: set[str]) -> Repor
 
 
 def _entries(document: Any, member: str) -> list[Mapping[str, Any]]:
-    found = document.get(member) if isinstance(document, Mapping) else None
+    found = mapping_or_empty(document).get(member)
     return [entry for entry in found if isinstance(entry, Mapping)] if isinstance(found, list) else []
 
 
 def _ready_names(document: Any) -> frozenset[str] | None:
     """Return the names that `check` counts as ready; None if it has no such list."""
-    hooks = document.get("hooks") if isinstance(document, Mapping) else None
-    names = hooks.get("eligible") if isinstance(hooks, Mapping) else None
+    names = mapping_or_empty(mapping_or_empty(document).get("hooks")).get("eligible")
     return frozenset(map(str, names)) if isinstance(names, list) else None
 
 
 def _listed_facts(
     entry: Mapping[str, Any], info: Any, ready: frozenset[str] | None
 ) -> Iterator[tuple[str, ReportedFact]]:
-    details: Mapping[str, Any] = info if isinstance(info, Mapping) else {}
+    details = mapping_or_empty(info)
     missing = entry.get("missing")
     yield FOUND, ReportedFact(True, "listed")
     for name, label in TEXT_FIELDS.items():
@@ -222,8 +221,7 @@ def _manifest_files(discovery: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _agent_root(discovery: Mapping[str, Any]) -> str:
-    manifest = discovery.get("manifest")
-    return str(manifest.get("agentRoot", "")) if isinstance(manifest, Mapping) else ""
+    return str(mapping_or_empty(discovery.get("manifest")).get("agentRoot", ""))
 
 
 def _below(path: Path, root: Path) -> str:

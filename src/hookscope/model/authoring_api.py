@@ -99,9 +99,7 @@ def define_dynamic(*given: Mapping[str, Any], **members: Any) -> Definition:
 def define_agent(*given: Mapping[str, Any], **members: Any) -> Definition:
     """Return an agent: `define_agent(name=…, model=mock_model(…))`.
 
-    Raises TypeError as `define_hook`.
-
-    A simulated session calls only models that `mock_model` made.
+    A simulated session calls only models that `mock_model` made. Raises TypeError as `define_hook`.
     """
     return _definition("agent", given, members)
 
@@ -109,8 +107,8 @@ def define_agent(*given: Mapping[str, Any], **members: Any) -> Definition:
 def mock_model(reply: str | list[Any] | Handler) -> Definition:
     """Return a scripted model: one text, a list of replies, or a function that returns one.
 
-    The reply from a list is the one at the number of tool results so far, else the last. Raises
-    TypeError for anything else.
+    The number of tool results so far is the index of the reply in a list; after its end, the last reply is
+    returned. Raises TypeError for anything else.
     """
     if not (isinstance(reply, (str, list)) or callable(reply)):
         raise TypeError(
@@ -204,7 +202,7 @@ class RecordingPluginApi:
         self._closed = False
 
     def close(self, late: Callable[[Declaration], None] | None = None) -> None:
-        """`register` has returned; `late` receives later registrations."""
+        """Note that `register` has returned. `late` receives later registrations."""
         self._closed, self._told = True, late
 
     def register_hook(self, registration: Any = None, handler: Handler | None = None, **options: Any) -> Any:
@@ -271,7 +269,7 @@ class RecordingPluginApi:
 
 
 class _NullApi:
-    """Replaces the host's other plugin functions. Calls and attribute access do nothing."""
+    """Stands in for the host's other plugin functions. Calls and attribute access do nothing."""
 
     def __call__(self, *_: Any, **__: Any) -> _NullApi:
         return self
@@ -287,9 +285,9 @@ class _NullApi:
 
 def _limit_seconds(key: str, options: dict[str, Any]) -> float | None:
     """Remove `timeoutMs` from the options and return it in seconds."""
-    said = options.pop("timeoutMs", None)
-    if said is None:
+    limit = options.pop("timeoutMs", None)
+    if limit is None:
         return None
-    if isinstance(said, bool) or not isinstance(said, (int, float)) or not 0 <= said < float("inf"):
-        raise ValueError(f"the timeout_ms of {key} is {said!r}, not a number of milliseconds")
-    return said / 1000
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 <= limit < float("inf"):
+        raise ValueError(f"the timeout_ms of {key} is {limit!r}, not a number of milliseconds")
+    return limit / 1000

@@ -47,9 +47,7 @@ class EventField:
     types: tuple[str, ...] = ()  # JSON Schema types; none: any value
     examples: tuple[Any, ...] = ()  # realistic values; templates use the first
     values: tuple[Any, ...] = ()  # all possible values, if a source lists them
-    members: Mapping[str, EventField] = field(
-        default_factory=dict
-    )  # of the object, or of each item of the list
+    members: Mapping[str, EventField] = field(default_factory=dict)  # of the object, or of a list's items
     if_missing: str = ""  # for a required member of an item: the consequence of its absence
 
 
@@ -90,10 +88,7 @@ class EventType:
 
     @property
     def required_item_members(self) -> Mapping[str, Mapping[str, str]]:
-        """For each list in the context that the host uses: the required members of its items.
-
-        Each member has the consequence of its absence.
-        """
+        """List that the host uses in the context → required member of its items → what its absence causes."""
         lists = ((name, self.fields[name].members) for name in self.mutable if name in self.fields)
         required = (
             (name, {key: item.if_missing for key, item in members.items() if item.if_missing})
@@ -127,13 +122,11 @@ class Catalogue:
     def __init__(self, events: Iterable[EventType] = (), renamed: Mapping[str, str] | None = None) -> None:
         self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
         self.typos: Callable[[], Mapping[str, EventTypo]] = dict  # by name; read on first use
-        self.other_versions: Mapping[
-            str, Callable[[], Catalogue]
-        ] = {}  # of the host's other versions, by dialect
+        self.other_versions: Mapping[str, Callable[[], Catalogue]] = {}  # of other versions, by dialect
         self.own_renamed: Mapping[str, str] = renamed or {}
         self.accepts_hyphens = True  # whether plugin hooks may have hyphens
         self.parts: tuple[Callable[[], Catalogue], ...] = ()
-        self._keys: dict[EventKind, frozenset[str]] = {}  # by kind, once asked for
+        self._keys: dict[EventKind, frozenset[str]] = {}  # by kind, filled on first use
 
     @classmethod
     def joined(
@@ -186,7 +179,7 @@ class Catalogue:
         return known.key if known is not None and known.kind == "plugin" else key
 
     def keys_of(self, kind: EventKind) -> frozenset[str]:
-        """Return the keys of one kind of events, which hooks of this kind can receive."""
+        """Return the keys of all events of one kind: those that hooks of this kind can receive."""
         if kind not in self._keys:
             self._keys[kind] = frozenset(event.key for event in self.events if event.kind == kind)
         return self._keys[kind]
@@ -258,9 +251,7 @@ FIELD_MEMBERS = frozenset({"text", "type", "example", "values", "members", "with
 
 
 def read_catalogue(source: bytes) -> Catalogue:
-    """Read a catalogue from YAML.
-
-    Events inherit their family's fields; fields get types and examples.
+    """Read a catalogue from YAML. Events inherit their family's fields; fields get types and examples.
 
     Raises ValueError for an unknown member of an event or field and for an unknown group: the file
     is ours.

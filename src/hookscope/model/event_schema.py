@@ -21,7 +21,7 @@ def context_schema(event: EventType) -> dict[str, Any]:
     """Return the schema of an event's context (`data` of a stream event).
 
     Each property has a description, known types and examples. Objects stay open, since a host may
-    send more than its sources describe. If they do not describe the context, the schema says so.
+    send more than its sources describe. If no source describes the context, the description says so.
     """
     return _object_schema(
         f"context of {event.key}", event.when, event.fields, event.required, event.described
@@ -137,13 +137,13 @@ def _find_notes(event: Event, known: EventType, is_user_event: bool) -> Iterator
         yield from _unknown_fields(event.context, known.fields, context)
     ignored = [name for name in event.ctx if name not in UNCHECKED_FIELDS] if event.kind == "folder" else []
     for name in ignored[:1]:  # one note is enough
-        advice = "handlers of this event get the event alone; put it in the context"
-        yield ctx.at(name).note(f"has no subscriber: {advice}")
+        advice = "handlers of this event get only the event; put it in the context"
+        yield ctx.at(name).note(f"reaches no handler: {advice}")
     if known.ctx_fields:
         yield from _unknown_fields(event.ctx, known.ctx_fields, ctx)
     for name in known.required:
         if name not in event.context:
-            yield context.at(name).note(f"is missing, which every {known.key} has")
+            yield context.at(name).note(f"is missing, and every {known.key} has it")
     yield from _type_notes(event.context, known.fields, context)
     yield from _type_notes(event.ctx, known.ctx_fields, ctx)
 
@@ -227,9 +227,6 @@ def has_json_type(value: Any, kind: str, expected: str) -> bool:
 
 
 def _value_phrase(value: Any, kind: str | None) -> str:
-    """Return the value's type in words.
-
-    Numbers are shown; texts are not, since they may be secrets.
-    """
+    """Return the value's type in words. Shows numbers, but no texts, since they may be secrets."""
     shown = value if kind == "number" and abs(value) < LARGEST_SHOWN else "this"
     return f"{shown} is {TYPE_PHRASES[kind or 'null']}"

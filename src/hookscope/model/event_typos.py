@@ -79,7 +79,7 @@ def unsent_event(key: str, kind: EventKind, catalogue: Catalogue) -> UnsentEvent
         and kind == "plugin"
         and catalogue.sends(canonical_key := catalogue.canonical(key), kind)
     ):
-        return UnsentEvent(key, False, "names of plugins' events have `_`", (canonical_key,))
+        return UnsentEvent(key, False, "names of plugin events have `_`", (canonical_key,))
     if known is not None and known.kind == kind:
         return UnsentEvent(key, True, listed_typo.why, instead, near)
     family = key.removesuffix(":*")
@@ -106,15 +106,12 @@ def _only_sent(keys: tuple[str, ...], kind: EventKind, catalogue: Catalogue) -> 
 
 
 def never_sent_reason(hook: Hook, host: Host) -> str:
-    """Return why a hook receives none of its events, and what to write instead.
-
-    The hook subscribes to at least one event.
-    """
+    """Return why a hook with at least one event receives none of them, and what to write instead."""
     keys, catalogue = hook.meta.events or (), host.dialect.catalogue()
     keys_by_ending: dict[str, list[str]] = {}
     for key in keys:
         keys_by_ending.setdefault(
-            _sentence_end(unsent_event(key, _key_kind(key, hook), catalogue), hook, host), []
+            _sentence_end(unsent_event(key, key_kind(key, hook), catalogue), hook, host), []
         ).append(key)
     clauses = [f"{' or '.join(group)}{tail}" for tail, group in keys_by_ending.items()]
     return f"{host.dialect.product} never sends {'; nor '.join(clauses)}{_list_of_sent(hook, host, clauses)}"
@@ -133,12 +130,13 @@ def _list_of_sent(hook: Hook, host: Host, clauses: list[str]) -> str:
     )
 
 
-def _key_kind(key: str, hook: Hook) -> EventKind:
+def key_kind(key: str, hook: Hook) -> EventKind:
+    """Return the kind of the event `key` to which this hook subscribes."""
     return "folder" if key in hook.meta.folder_events else event_kind(hook)
 
 
 def _sentence_end(unsent: UnsentEvent, hook: Hook, host: Host) -> str:
-    kind, known = _key_kind(unsent.key, hook), host.dialect.catalogue().find(unsent.key)
+    kind, known = key_kind(unsent.key, hook), host.dialect.catalogue().find(unsent.key)
     if known is None or known.kind == kind:
         return replacement_hint(unsent)
     if unsent.key in hook.meta.folder_events:

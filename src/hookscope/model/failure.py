@@ -8,7 +8,7 @@ from hookscope.values import dataclass
 
 
 class Refusal(Exception):
-    """A user's mistake or an impossible request: the problem and the next step, a sentence each.
+    """The user made a mistake, or an impossible request. Problem and next step are a sentence each.
 
     `code` is the exit code of the command: 1 for a negative answer, 2 for wrong use.
     """
@@ -110,15 +110,12 @@ class InjectedFault:
 
     @property
     def limit(self) -> float | None:
-        """Seconds until it is ended if the user sets no limit; None: as any handler."""
+        """Seconds until a hang is ended if the user sets no limit; None for other faults."""
         return HANG_SECONDS if self.fault == "hang" else None
 
 
 def parse_fault(text: str) -> InjectedFault:
-    """Parse `exception`, `hang`, `slow[:SECONDS]`, `junk` or `exit[:STATUS]`.
-
-    Raises InvalidFault.
-    """
+    """Parse `exception`, `hang`, `slow[:SECONDS]`, `junk` or `exit[:STATUS]`. Raises InvalidFault."""
     name, colon, amount = text.partition(":")
     fault = next((fault for fault in FAULTS if fault == name), None)
     match fault:

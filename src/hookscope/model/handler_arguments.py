@@ -164,7 +164,7 @@ class HostRequests(list[str]):
 
 
 def opened(view: dict[str, Any]) -> HostRequests:
-    """Let the handlers of this payload make requests. Earlier requests are kept."""
+    """Allow requests to the host in this payload, and return them. Earlier requests are kept."""
     asked = view.get("asked")
     if not isinstance(asked, HostRequests):
         asked = view["asked"] = HostRequests(asked if isinstance(asked, list) else ())
@@ -173,7 +173,7 @@ def opened(view: dict[str, Any]) -> HostRequests:
 
 
 def closed(view: dict[str, Any], late: Late) -> None:
-    """End the requests of this payload: its handlers have returned. `late` receives later ones."""
+    """Allow no more requests in this payload: its handlers have returned. `late` receives later ones."""
     opened(view).late = late
 
 

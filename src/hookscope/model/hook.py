@@ -69,10 +69,7 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of one value that a fix requests.
-
-    `storage.edits` computes the new bytes on demand.
-    """
+    """A change of one value that a fix requests; `storage.edits` computes the new bytes on demand."""
 
     file: Path
     path: KeyPath
@@ -112,9 +109,7 @@ class Metadata:
     os: tuple[str, ...] = ()
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()
-    limits: Mapping[str, float] = field(
-        default_factory=dict
-    )  # seconds: load, run, or of one event by its key
+    limits: Mapping[str, float] = field(default_factory=dict)  # seconds by `load`, `run` or event key
     priority: int = 0  # of a plugin hook that the settings define
     priorities: Mapping[str, int] = field(default_factory=dict)  # by event, from a plugin's source
     folder_events: frozenset[str] = frozenset()  # folder events among a plugin's events
@@ -126,9 +121,7 @@ class Metadata:
     faults: tuple[MetadataFault, ...] = ()
     notes: tuple[str, ...] = ()  # notes for the author on how it was read
     declared: bool = True  # False: its file has no metadata at all
-    lookalike_positions: frozenset[int] = (
-        frozenset()
-    )  # positions in `events` of values that only look like the text
+    lookalike_positions: frozenset[int] = frozenset()  # of values in `events` that are not strings
 
     @property
     def registered_events(self) -> tuple[str, ...]:
@@ -186,7 +179,7 @@ class Hook:
     role: str = ""  # its special role, if any: channel, dynamic, mapped
     beside: tuple[SiblingDefinition, ...] = ()  # definitions of its agent for `toolResultFrom`
     written: str | None = None  # its name in the host's report, if different
-    build: Problem | None = None  # a build error of this hook, which stops its host
+    build: Problem | None = None  # the error that stops the host's build of the whole project
     notes: tuple[str, ...] = ()
 
     @property

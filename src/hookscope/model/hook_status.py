@@ -45,7 +45,7 @@ class FoundHooks:
 
 @dataclass(frozen=True, slots=True)
 class StrictLoadState:
-    """State kept for a later strict reload: which hook took a name, and hooks named in settings."""
+    """State kept for a later strict reload: the hook of each name, and the names in the settings."""
 
     hooks: tuple[Hook, ...] = ()
     named: frozenset[str] = frozenset()
@@ -136,7 +136,7 @@ class Gate:
     name: str
     passed: bool | None
     needed: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()  # of a gate that passed: the events that it keeps from the hook
+    missing: tuple[str, ...] = ()  # of a passed gate: the events that the hook does not receive
     found: str = ""
     reason: str = ""
     reported: bool = True
@@ -152,35 +152,45 @@ class Gate:
         """The registered kind of this gate's name, or a default kind."""
         return GATE_KINDS.get(self.name) or GateKind(self.name)
 
+    @property
+    def effort(self) -> int:
+        """The effort of fixing it, if it failed: a smaller number is easier."""
+        has_no_edit = {  # although its kind of fix usually is one
+            FixKind.EDIT: self.fix is None,
+            FixKind.PLATFORM_NAME: not self.near,
+            FixKind.TRUST: self.found == TOO_WIDE,
+        }
+        return FIX_ORDER.index(self.kind.fix) + len(FIX_ORDER) * has_no_edit.get(self.kind.fix, False)
+
 
 GateRule: TypeAlias = "Callable[[Hook, Host], Gate]"
-Evidence = tuple[tuple[str, ...], tuple[str, ...]]  # where it was looked for; what nearly was it
+Evidence = tuple[tuple[str, ...], tuple[str, ...]]  # the searched locations; the near misses
 EvidenceRule: TypeAlias = "Callable[[Gate, Hook, Host], Evidence]"
 
 
 class FixKind(StrEnum):
-    """The ways to make a gate pass. `authoring.fix` has the function for each."""
+    """The ways to make a gate pass, the easiest first. `authoring.fix` has the function for each."""
 
+    TOGGLE = "toggle"  # make the edit that the check returned, as `enable` does
+    TRUST = "trust"
     EDIT = "edit"  # make the edit that the check returned
-    TOGGLE = "toggle"  # the same edit, which `enable` makes too
-    SET_VARIABLES = "set variables"  # in the hook's entry
-    SET_VALUES = "set values"  # in the settings
-    PROGRAMS = "programs"  # allow one to be run, or install it
-    PACKAGES = "packages"
     ADD_TO_LIST = "add to list"  # of the settings
     TAKE_FROM_LIST = "take from list"
-    TRUST = "trust"
-    LOAD_BEFORE = "load before"  # fix the hook that ends the load
     MOVE_EVENTS = "move events"  # to where the host reads its metadata
     EVENT_NAMES = "event names"
     FIELD_TYPES = "field types"
     PLATFORM_NAME = "platform name"
     NAME_EXPORT = "name export"
+    BY_HAND_SETTINGS = "settings by hand"
     BY_HAND_HANDLER = "handler by hand"
-    BY_HAND_BUILD = "build by hand"
     BY_HAND_LOAD = "load by hand"
     BY_HAND_PATH = "path by hand"
-    BY_HAND_SETTINGS = "settings by hand"
+    SET_VARIABLES = "set variables"  # in the hook's entry
+    SET_VALUES = "set values"  # in the settings
+    PROGRAMS = "programs"  # allow one to be run, or install it
+    PACKAGES = "packages"
+    BY_HAND_BUILD = "build by hand"
+    LOAD_BEFORE = "load before"  # fix the hook that ends the load
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +208,14 @@ class GateKind:
     evidence: EvidenceRule | None = None
     evidence_of_host: bool = False  # the evidence depends on the gate and the host, not on the hook
     fix: FixKind = FixKind.EDIT
-    why_no_fix: str = "nothing here makes it pass"
+    why_no_fix: str = "Hookscope knows no edit that makes this check pass"
     entry_advice: str = ""  # for a handler that the settings list: {entry} and {file}
     next_step: str = ""  # in the console, with {keys}; where no fix has a better one
     problem: str = ""  # the end of "NAME does not run: …", with {missing} and {is}; empty: the host's reason
     remedy: str = ""  # as advice to the hook's author: {missing} and {platform}
     shows_needed: bool = True  # its name alone does not say what it needs
     is_requirement: bool = False  # the hook's metadata declares what it needs
-    any_of: bool = False  # one of the things that it needs is enough
+    any_of: bool = False  # one of the needed items is enough
 
 
 GATE_KINDS: dict[str, GateKind] = {}  # by name; each module that has a check registers its kind
@@ -218,8 +228,8 @@ def register_gate(kind: GateKind) -> GateKind:
 
 
 KNOWN_AFTER_LOAD = "known after a load"
-STATE_ORDER = tuple(State)
-TOO_WIDE = "too wide"  # `found` of the `trusted` gate for a folder that is too wide
+STATE_ORDER, FIX_ORDER = tuple(State), tuple(FixKind)
+TOO_WIDE = "too wide"  # `found` of the `trusted` gate for a folder that is too broad
 
 
 def gate_state(gate: Gate) -> State:
@@ -261,12 +271,16 @@ class Verdict:
         """Return the failed gates, in order."""
         return tuple(gate for gate in self.gates if gate.passed is False)
 
+    def easiest_first(self) -> tuple[Gate, ...]:
+        """Return the failed gates, in the order of the effort of fixing them."""
+        return tuple(sorted(self.failed(), key=lambda gate: gate.effort))
+
     def passed_in_part(self) -> tuple[Gate, ...]:
         """Return the gates that pass and let only some of the hook's events through, in order."""
         return tuple(gate for gate in self.gates if gate.passed and gate.missing)
 
     def reasons(self, state: State | None = None) -> tuple[str, ...]:
-        """Return the hosts' reasons of the failed gates, or of those that mean `state`."""
+        """Return the reasons of the failed gates, or only of those that lead to `state`."""
         return tuple(gate.reason for gate in self.failed() if state is None or gate_state(gate) is state)
 
     def why(self, short: Callable[[Path], str] = str) -> str:
@@ -333,7 +347,7 @@ class HookStatus:
 
     @property
     def denied_text(self) -> str:
-        """How many of its events the settings keep from it, and why; empty if none."""
+        """How many of the hook's events the settings deny, and why; empty if none."""
         partly = next(iter(self.verdict.passed_in_part()), None)
         if partly is None:
             return ""
@@ -362,7 +376,7 @@ class HookStatus:
 
     @property
     def too_wide(self) -> bool:
-        """Whether it is not trusted and its folder is too wide to trust."""
+        """Whether it is not trusted and its folder is too broad to trust."""
         return self.awaits_trust and any(gate.found == TOO_WIDE for gate in self.verdict.failed())
 
 
@@ -377,7 +391,7 @@ class Effect:
 
 
 def hook_identity(hook: Hook) -> tuple[Path | None, str, HookKind]:
-    """Return what a hook keeps in a later scan."""
+    """Return the values by which a later scan recognises the hook."""
     return hook.path, hook.name, hook.kind
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hookscope.formats.positions import KeyPath
 from hookscope.model.event_catalogue import Catalogue
@@ -25,11 +25,8 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.model.hook_status import StrictLoadState
 
+T = TypeVar("T")
 LONGEST_NUMBER = 20  # digits of a number in a version
-
-
-def _none() -> None:
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +35,8 @@ class AgentWorkspaces:
 
     workspaces: Mapping[str, str | None]  # by name; None: it has no own workspace
     default: str | None = None  # the agent to use by default
-    owner: str | None = None  # the one whose workspace is the host's own
-    id_of: Callable[[str], str] = str  # the id of an agent that somebody named
+    owner: str | None = None  # the agent whose workspace is the host's own
+    id_of: Callable[[str], str] = str  # an agent's name → its id
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ class SettingsRules:
     check: Callable[[Mapping[str, Any]], tuple[tuple[KeyPath, str], ...]] | None = None
     """What the host refuses: a path and its sentence for each."""
     refusal: str = ""  # the host's error: {file} {issues}; empty: it continues without settings
-    refusal_starts: tuple[str, ...] = ()  # how the program begins to say that it refuses them
+    refusal_starts: tuple[str, ...] = ()  # the first words of the program's refusals
     issue: str = "{path}: {text}"
     path_text: Callable[[KeyPath], str] | None = None  # formats a path; None: with dots
     advice_for: Callable[[KeyPath, str], str] | None = None  # the next step for such an issue; empty: unknown
@@ -127,7 +124,7 @@ class LoadRules:
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
     reword_failure: Callable[[Failure, str], str] | None = None  # (failure, file) → replacement of {error}
     refusal_of_module: Callable[[Module], Failure | None] | None = None  # why the host refuses a plugin
-    sources_imported_once: frozenset[str] = frozenset()  # sources whose files are imported only once
+    sources_imported_once: frozenset[str] = frozenset()  # a later load does not import their files again
     plugins_use_folder_events: bool = False  # whether plugins may also register for folder events
     strict_check: StrictLoadCheck | None = None  # checks all folders before a strict load imports anything
     has_strict_loads: bool = True  # False: each load keeps what loads
@@ -172,48 +169,22 @@ class CommandFlags:
     json: bool = False
 
 
-class PackMessages(Protocol):
-    """The host's own messages about packs, with their exit codes."""
+@dataclass(frozen=True, slots=True)
+class PackMessages:
+    """The host's own messages about packs, with placeholders."""
 
-    def deprecation_notice(self, verb: str) -> tuple[str, ...]:
-        """Return the notice that the command `verb` is deprecated, printed first to standard output."""
-        ...
-
-    def source_warning(self, spec: str) -> tuple[str, ...]:
-        """Return the warning for a source that is not a registry."""
-        ...
-
-    def confirmation_required(self) -> CommandOutput:
-        """Return the output if `--force` is missing."""
-        ...
-
-    def path_not_found(self, path: str) -> CommandOutput:
-        """Return the output if the path does not exist."""
-        ...
-
-    def pin_not_supported(self) -> CommandOutput:
-        """Return the output for a flag that applies to registries only."""
-        ...
-
-    def invalid_source(self, reason: str, *, packaged: bool) -> CommandOutput:
-        """Return the output for a refused pack. `packaged`: it has a package.json."""
-        ...
-
-    def installed(self, name: str, target: str) -> tuple[str, ...]:
-        """Return the lines for a pack that was installed in `target`."""
-        ...
-
-    def skipped(self, name: str, source: str) -> str:
-        """Return the line for a pack that an update skips because its source has no versions."""
-        ...
-
-    def not_installed(self, name: str) -> CommandOutput:
-        """Return the output if no pack of that name is installed."""
-        ...
-
-    def nothing_to_update(self) -> CommandOutput:
-        """Return the output of an update without a pack name."""
-        ...
+    deprecated: str  # {verb}; printed first to standard output: the host's command is deprecated
+    unreviewed_source: str  # {spec}; the source is not a registry
+    unconfirmed: str  # `--force` is missing
+    no_such_path: str  # {path}
+    cannot_pin: str  # a flag that applies to registries only
+    refused: str  # {reason}; the last line about a refused pack
+    refused_package: str  # the line before it if the pack has a package.json
+    refused_folder: str  # the line before it if not
+    installed: str  # {name} {target}
+    skipped: str  # {name} {source}; an update skips the pack because its source has no versions
+    not_installed: str  # {name}; no pack of that name is installed
+    nothing_to_update: str  # an update names no pack
 
 
 class HostCommand(Protocol):
@@ -289,9 +260,9 @@ class Trust:
     folders: frozenset[Path] = frozenset()  # real paths; everything below is trusted too
     everything: bool = False  # an embedding program, or `--trust`
     digests: Mapping[Path, str] = field(default_factory=dict)  # of handler files at the time of trust
-    homes: frozenset[Path] | None = None  # of the user: too wide to trust; None: nothing is too wide
-    everything_below: frozenset[Path] = frozenset()  # of `folders`: allowed however wide they are
-    unchecked: frozenset[Path] = frozenset()  # of `folders`: recorded before their width was checked
+    homes: frozenset[Path] | None = None  # of the user: too broad to trust; None: nothing is too broad
+    everything_below: frozenset[Path] = frozenset()  # of `folders`: allowed however broad they are
+    unchecked: frozenset[Path] = frozenset()  # of `folders`: recorded before this check
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +283,7 @@ class Overrides:
     config: Path | None = None
     extra: tuple[Path, ...] = ()
     own_bundled: Path | None = None  # the bundled hooks of an installed host
-    bundled_trusted: bool = True  # False: not the user chose the folder of bundled hooks
+    bundled_trusted: bool = True  # False: the user did not choose the folder of bundled hooks
     bundled_variable: bool = True  # whether the host's own variable may name that folder
     agent: str | None = None  # the agent of the workspace; None: the default agent
     plugin_hooks: tuple[Mapping[str, Any], ...] = ()  # `plugin_hooks:` of the project's configuration
@@ -320,7 +291,7 @@ class Overrides:
 
 
 class HookSystem(Protocol):
-    """One kind of hook system under one dialect's rules."""
+    """One kind of hook system under one dialect's rules: a dataclass, whose `catalogue` the dialect sets."""
 
     @property
     def kind(self) -> EventKind:
@@ -400,12 +371,16 @@ class Dialect:
     program_report: ProgramReport | None = None  # how the installed program reports its hooks
     pack_rules: PackRules | None = None  # None: it cannot install hooks
     catalogue: Callable[[], Catalogue] = Catalogue
-    newest: Callable[[], Dialect | None] = _none  # of a guide: the newest version that is shipped
+    newest: Callable[[], Dialect | None] = lambda: None  # of a guide: the newest version that is shipped
     bundled_names: frozenset[str] = frozenset()  # hooks that come with the program, by name
     sequences: tuple[str, ...] = ()  # files beside the catalogue: typical event sequences
     version: str = ""  # of the program that it reproduces; empty: it follows a guide
     since: str = ""  # the first version that it applies to, if older
-    until: str = ""  # the first later version that it does not apply to; empty: it says so of none
+    until: str = ""  # the first later version that it does not apply to; empty: none is known
+
+    def __post_init__(self) -> None:
+        systems = (replace(system, catalogue=self.catalogue) for system in self.systems)  # type: ignore[type-var]
+        object.__setattr__(self, "systems", tuple(systems))  # it is frozen
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -503,7 +478,14 @@ class Host:
     problems: tuple[Problem, ...] = ()  # found while opening
     trust: Trust = Trust()
     known: dict[object, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
-    """What was found out about this host and is the same for many hooks."""
+    """Cached results of this scan that are the same for many hooks; see `cached`."""
+
+    def cached(self, key: object, make: Callable[[], T]) -> T:
+        """Return what `make` returned the first time that this scan requested `key`."""
+        if key not in self.known:
+            self.known[key] = make()
+        found: T = self.known[key]
+        return found
 
     def folders_of(self, kind: EventKind) -> tuple[Folder, ...]:
         """Return the folders that are searched for hooks of this kind, in order."""
@@ -523,10 +505,7 @@ class Host:
     @property
     def has_entries(self) -> bool:
         """Whether the settings have entries for single hooks."""
-        if "entries" not in self.known:
-            self.known["entries"] = self.hooks_setting("entries")[0] is not None
-        has_any: bool = self.known["entries"]
-        return has_any
+        return self.cached("entries", lambda: self.hooks_setting("entries")[0] is not None)
 
     def entry(self, key: str) -> Mapping[str, Any]:
         """Return the settings entry of a hook; empty if there is none."""

@@ -343,10 +343,7 @@ class Machine:
         return Path(os.path.normpath(self._unfolded(text, base)))
 
     def real(self, text: str | Path) -> Path:
-        """Return the absolute path with links resolved.
-
-        `..` after a link is the parent of the link's target.
-        """
+        """Return the absolute path with links resolved; `..` after a link is the parent of its target."""
         return self.files.real(Path(self._unfolded(text)))
 
     def _unfolded(self, text: str | Path, base: Path | None = None) -> str:
@@ -511,7 +508,7 @@ class ChangeChecks(NamedTuple):
 
 
 def _change_checks(signatures: dict[str, Signature | None]) -> ChangeChecks:
-    """Return the checks; an absent name needs none as long as its folder is unchanged."""
+    """Return the checks. An absent file needs none: its folder changes when the file appears."""
     plain = {path: known for path, known in signatures.items() if known and not stat.S_ISLNK(known[4])}
     others = {
         path: known

@@ -51,7 +51,7 @@ ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 class _NotPlain(Exception):
-    """The value has types that JSON does not have, or one object in two places."""
+    """The value has a type that JSON lacks, or contains one object twice."""
 
 
 def independent_copy(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,6 +90,16 @@ def _check_unshared(value: object, seen: set[int]) -> None:
     if id(value) in seen:
         raise _NotPlain
     seen.add(id(value))
+
+
+def mapping_or_empty(value: object) -> Mapping[str, Any]:
+    """Return the value if it is a mapping, else an empty mapping."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def strings_in_list(value: object) -> list[str]:
+    """Return the strings in a list; none for any other value."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def texts_in(value: object) -> Iterator[str]:

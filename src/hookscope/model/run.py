@@ -77,7 +77,7 @@ class SandboxResult:
         if not check.changed:
             none = f"Of the originals, {check.compared:,} files and folders were compared: none has changed."
             return (none,)
-        suspects = "by a handler past its copy, or by another program"
+        suspects = "by a handler that did not use its copy, or by another program"
         lines = [
             f"{one.path} itself was {one.kind} meanwhile, {suspects}." for one in check.changed[:MOST_NAMED]
         ]
@@ -110,7 +110,7 @@ Exclusion = Literal["", "unasked", "chosen"]
 
 ASYNC_REGISTER = "promise"  # a plugin with an async `register`
 UNNAMED = "unnamed"  # a plugin that registers a folder-event hook without a name
-MISNAMED = "misnamed\n"  # a plugin with another id than its manifest; both follow
+MISNAMED = "misnamed\n"  # a plugin with another id than its manifest; the manifest's id and its own follow
 SKIPPED_BY_HAND = "skipped by hand"
 EVENT_NOT_RECORDED = "the event could not be recorded"  # why hooks of a stream did not run
 
@@ -119,9 +119,8 @@ EVENT_NOT_RECORDED = "the event could not be recorded"  # why hooks of a stream 
 class Event:
     """One event as `HookEngine.fire` takes it.
 
-    `context` is the payload of a stream or plugin event.
-
-    A `timestamp` without a zone is UTC. Source: guides 000 ("HookEvent Interface"), 002 and 003.
+    `context` is the payload of a stream or plugin event. A `timestamp` without a zone is UTC.
+    Source: guides 000 ("HookEvent Interface"), 002 and 003.
     """
 
     type: str
@@ -143,10 +142,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The location of a handler's code.
-
-    Executors load by `digest`, which identifies the content.
-    """
+    """The location of a handler's code. Executors load by `digest`, which identifies the content."""
 
     path: Path
     export: str
@@ -167,10 +163,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Registration:
-    """One handler under one event key.
-
-    Compared by identity: a hook may register twice for a key.
-    """
+    """One handler under one event key. Compared by identity: a hook may register twice for a key."""
 
     key: str
     name: str  # the hook's name
@@ -236,7 +229,7 @@ class NotRun:
     reason: str
     hook: Hook | None = None
     subscribed: bool = True  # its author expects it to run
-    near_miss: str = ""  # what it subscribes to instead, and what it would take
+    near_miss: str = ""  # the hook's similar event, and the change that would make it run
     exclusion: Exclusion = ""
 
 
@@ -357,10 +350,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A step: the result of one handler.
-
-    Times are in seconds, `started` from the start of the run.
-    """
+    """A step: the result of one handler. Times are in seconds, `started` from the start of the run."""
 
     call: Registration
     status: Status
@@ -459,8 +449,8 @@ def not_recorded_message(reason: str) -> str:
 def reported_log(run: Run) -> tuple[LogLine, ...]:
     """Return the host's log lines that the results do not show already.
 
-    These are all lines of stream and plugin events. For folder events it is only the line that says
-    the run could not be recorded.
+    These are all lines of stream and plugin events, and for folder events the line about a run that could
+    not be recorded.
     """
     if run.event.kind != "folder" or any(result.call.injected_fault is not None for result in run.results):
         return run.ending.log

@@ -1,4 +1,4 @@
-"""Differences between two runs of one event, and what repeated runs do again. Pure."""
+"""Compares two runs of one event, and repeated runs. Pure functions."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class HookRepetition:
     messages: tuple[int, ...]  # pushed
     characters: tuple[int, ...]  # of what it pushed
     changes: tuple[int, ...]  # of the event, without messages
-    same_messages: tuple[str, ...] = ()  # texts in every run
+    same_messages: tuple[str, ...] = ()  # texts pushed in every run
     same_changes: tuple[str, ...] = ()  # JSON pointers changed in every run
 
 
@@ -168,10 +168,9 @@ class Repetition:
 
 
 def summarize_repetition(runs: Sequence[Run]) -> Repetition:
-    """Return what repeated runs of one event did again.
+    """Return the comparison of repeated runs of one event.
 
-    Files are known if all runs used the same copies. A cancelled run is incomplete and is not
-    compared.
+    Files are compared if all runs used the same copies. Cancelled runs are incomplete and not compared.
     """
     completed = [not run.cancelled for run in runs]
     completed = completed if any(completed) else [True for _ in runs]
@@ -227,7 +226,7 @@ def _patch_changes(result: Result | None) -> Mapping[str, str]:
 
 
 def _repeat_outcome(results: Sequence[Result | None], *, answers: bool) -> RepeatOutcome:
-    """Return the outcome by messages, changes and, if the host merges them, answers."""
+    """Return the outcome by messages, changes and, if `answers`, by what the handler returned."""
     effects = [_call_effect(result, answers=answers) for result in results]
     first, *later = effects
     if not later:

@@ -27,9 +27,8 @@ _FLAG = len(_FLAGS[0])
 def printable(text: str) -> str:
     """Return the text with each control character replaced by a visible sign.
 
-    `\\r\
-    ` counts as a line end. Lone surrogates (file names in broken UTF-8) are shown too. Characters of an
-    emoji, a flag or a joining script stay.
+    A carriage return before a line feed belongs to the line end. Lone surrogates (file names in broken
+    UTF-8) are shown too. Characters of an emoji, a flag or a joining script stay.
     """
     return replace_hidden(text.replace("\r\n", "\n"), _sign)
 
@@ -174,7 +173,7 @@ LONGEST_WORD = 80  # characters; longer words are not compared
 
 
 def closest_match(word: str, words: Iterable[str]) -> str | None:
-    """Return the only known word of which `word` is a typo, or None.
+    """Return the known word if `word` is a typo of exactly one, or None.
 
     Typos are another case or punctuation, one or two wrong letters, or a cut end. Words of several
     parts (`command:new`) are compared part by part, so that a whole word is never taken for

@@ -1,4 +1,4 @@
-"""The folder whose trust a hook needs, the trusted folders, and folders too wide to trust."""
+"""The folder whose trust a hook needs, the trusted folders, and folders too broad to trust."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TrustTarget:
     """A folder to trust, with links resolved."""
 
     folder: Path
-    refusal_reason: str = ""  # why it is too wide; empty: it is not
+    refusal_reason: str = ""  # why it is too broad; empty: it is not
 
     def command(self, short: Callable[[Path], str]) -> str:
         """Return the command that trusts it. `short` formats paths."""
@@ -39,57 +39,51 @@ class TrustTarget:
     def allow_hint(self, short: Callable[[Path], str]) -> str:
         """Return what allows its handlers to run, without a full stop."""
         if self.refusal_reason:
-            why = f"{self.folder} is too wide to trust, since {self.refusal_reason}"
+            why = f"{self.folder} is too broad to trust, since {self.refusal_reason}"
             return f"{why}: only `{self.command(short)}` allows it"
         return f"`{self.command(short)}` allows it to run"
 
 
 @dataclass(frozen=True, slots=True)
-class _WideFolders:
-    """Folders that are too wide, with the reason, by path and by identity."""
+class _BroadFolders:
+    """Folders that are too broad, with the reason, by path and by identity."""
 
     paths: Mapping[Path, str]
     identities: Mapping[tuple[int, int], str]
 
     def reason_for(self, folder: Path) -> str:
-        """Return why this folder is too wide, or ""."""
+        """Return why this folder is too broad, or ""."""
         if folder in self.paths:
             return self.paths[folder]
         known = file_identity(folder)  # another spelling, or a bind mount
         return self.identities.get(known, "") if known is not None else ""
 
 
-def too_wide_reason(folder: Path, host: Host, *, above_workspace: bool = True) -> str:
-    """Return why a real path is too wide to trust without `--everything-below`, or "".
+def too_broad_reason(folder: Path, host: Host, *, above_workspace: bool = True) -> str:
+    """Return why a real path is too broad to trust without `--everything-below`, or "".
 
-    An embedding program decides for itself: no folder is too wide for it.
+    An embedding program decides for itself: no folder is too broad for it.
     """
     if host.trust.homes is None:
         return ""
-    key = ("too wide", folder, above_workspace)
-    if key not in host.known:
-        host.known[key] = _known_wide_folders(host, above_workspace).reason_for(folder)
-    return str(host.known[key])
+    broad = host.cached((_BroadFolders, above_workspace), lambda: _broad_folders(host, above_workspace))
+    return host.cached((_BroadFolders, folder, above_workspace), lambda: broad.reason_for(folder))
 
 
-def _known_wide_folders(host: Host, above_workspace: bool) -> _WideFolders:
-    key = ("wide folders", above_workspace)
-    if key not in host.known:
-        paths: dict[Path, str] = {}
-        for path, why in _wide_folders(host, above_workspace):
-            paths.setdefault(path, why)
-        identities: dict[tuple[int, int], str] = {}
-        for path, why in paths.items():
-            identity = file_identity(path)
-            if identity is not None:
-                identities.setdefault(identity, why)
-        host.known[key] = _WideFolders(paths, identities)
-    wide: _WideFolders = host.known[key]
-    return wide
+def _broad_folders(host: Host, above_workspace: bool) -> _BroadFolders:
+    paths: dict[Path, str] = {}
+    for path, why in _reasons_by_folder(host, above_workspace):
+        paths.setdefault(path, why)
+    identities: dict[tuple[int, int], str] = {}
+    for path, why in paths.items():
+        identity = file_identity(path)
+        if identity is not None:
+            identities.setdefault(identity, why)
+    return _BroadFolders(paths, identities)
 
 
-def _wide_folders(host: Host, above_workspace: bool) -> Iterator[tuple[Path, str]]:
-    """Yield folders that are too wide with the reason, the plainest reason first."""
+def _reasons_by_folder(host: Host, above_workspace: bool) -> Iterator[tuple[Path, str]]:
+    """Yield folders that are too broad with the reason, the plainest reason first."""
     machine = host.machine
     homes = [
         spelling
@@ -116,27 +110,25 @@ def _path_spellings(path: Path, host: Host) -> tuple[Path, ...]:
 def trusted_folders(host: Host) -> frozenset[Path]:
     """Return the recorded folders that are in effect.
 
-    A folder that is too wide counts only if the user allowed everything below it. A record of a
-    version that did not check this must not be above the workspace either.
+    A folder that is too broad counts only if the user allowed everything below it. Nor may a folder
+    contain the workspace if it was recorded by a version that did not check this.
     """
     trust = host.trust
     if trust.homes is None:
         return trust.folders
-    key = "honoured trust"
-    if key not in host.known:
-        host.known[key] = frozenset(
-            folder
-            for folder in trust.folders
-            if folder in trust.everything_below
-            or not too_wide_reason(folder, host, above_workspace=folder in trust.unchecked)
+
+    def is_in_effect(folder: Path) -> bool:
+        is_unchecked = folder in trust.unchecked
+        return folder in trust.everything_below or not too_broad_reason(
+            folder, host, above_workspace=is_unchecked
         )
-    folders: frozenset[Path] = host.known[key]
-    return folders
+
+    return host.cached(trusted_folders, lambda: frozenset(filter(is_in_effect, trust.folders)))
 
 
 def is_folder_trusted(folder: Path, host: Host) -> bool:
     """Return whether code in this folder, a real path, may run."""
-    if host.trust.everything and not too_wide_reason(folder, host):
+    if host.trust.everything and not too_broad_reason(folder, host):
         return True
     trusted = trusted_folders(host)
     if len(trusted) > FEW_FOLDERS:  # a set lookup instead of a loop
@@ -157,8 +149,7 @@ def _handler_folder(hook: Hook) -> Path | None:
 def trust_target(hook: Hook, host: Host) -> TrustTarget:
     """Return the folder to trust so that this hook may run.
 
-    It is the hooks folder, or a link's target; the hook's own folder if the hooks folder is too
-    wide.
+    It is the hooks folder, or a link's target; the hook's own folder if the hooks folder is too broad.
     """
     folder, parent = _handler_folder(hook), hook.folder.real
     if folder is None:
@@ -177,8 +168,4 @@ def folder_target(folder: Path, host: Host) -> TrustTarget:
 
 def _target(real: Path, host: Host) -> TrustTarget:
     """Return the target of a folder, cached for all hooks in it."""
-    key = ("trust target", real)
-    if key not in host.known:
-        host.known[key] = TrustTarget(real, too_wide_reason(real, host))
-    target: TrustTarget = host.known[key]
-    return target
+    return host.cached((TrustTarget, real), lambda: TrustTarget(real, too_broad_reason(real, host)))

@@ -10,7 +10,7 @@ from hookscope.model.host import Host
 from hookscope.model.run import EventKind, NotRun
 from hookscope.values import dataclass
 
-EVENTS_KNOWN_AFTER_LOAD = "its events are known after a load"
+EVENTS_KNOWN_AFTER_LOAD = "the hook's events are known after a load"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ def uncalled_by_event(
 
 
 def event_kind(hook: Hook) -> EventKind:
-    """Return the kind of events of a hook. A plugin may also receive folder events."""
+    """Return the kind of events that a hook receives. A plugin may also receive folder events."""
     return hook.kind if hook.kind in ("stream", "plugin") else "folder"
 
 
@@ -82,7 +82,7 @@ def may_be_called(row: HookStatus) -> bool:
 def _uncalled_hook(row: HookStatus, host: Host) -> UncalledHook:
     state, events, hook = row.state, row.events, row.hook
     shadowed = state is State.SHADOWED
-    reason = "it is not registered now"
+    reason = "the hook is not registered now"
     if not may_be_called(row):
         why = row.verdict.why(host.machine.short)
         reason = other_reason = why if shadowed else f"{state}: {why}"
@@ -126,7 +126,7 @@ def excluded_reason(only: str) -> str:
 
 
 def split_excluded(not_run: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
-    """Return the entries that were not requested, and all others."""
+    """Return the entries of hooks that were not requested, and all others."""
     not_requested = [item for item in not_run if item.exclusion == "unasked"]
     return not_requested, [item for item in not_run if item.exclusion != "unasked"]
 
@@ -142,5 +142,5 @@ def split_listed(not_run: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]
 
 
 def not_called_reason(item: NotRun) -> str:
-    """Return why a hook was not called; for a near miss, what it would take."""
+    """Return why a hook was not called; for a near miss, the change that would make it run."""
     return item.near_miss or item.reason

@@ -225,7 +225,7 @@ CASES = (
     Case("config", "absent", needs("config", "browser.executablePath"), "browser.executablePath", V),
     Case("switch", "off", internal(enabled=False), "switched off"),
     Case("enabled", "off", entry(enabled=False), "disabled in config"),
-    Case("selected", "not named", others, "this one is not there", only=LATEST),
+    Case("selected", "not named", others, "this hook is not there", only=LATEST),
     Case("selected", "nothing is", internal(), "configure no hooks", only=LATEST),
     Case("settings", "refused", internal(enabled=True, surprise=1), "surprise", mends=False, only=LATEST),
     Case("sent", "misspelt", with_own(events=["gatewy:startup"]), "gatewy:startup"),

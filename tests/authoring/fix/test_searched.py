@@ -43,7 +43,9 @@ def test_an_empty_variable_is_distinguished_from_an_unset_one(
 ) -> None:
     make_hook(workspace / "hooks", "keep", needing("openclaw", "env", "TOKEN"))
     settings.write_text("{hooks: {internal: {entries: {keep: {env: {TOKEN: 5}}}}}}")
-    assert gate_of(bench().scan(), "keep", "env").near == ("TOKEN is set in its entry, but not a string",)
+    assert gate_of(bench().scan(), "keep", "env").near == (
+        "TOKEN is set in the hook's entry, but not a string",
+    )
     assert gate_of(bench(TOKEN="").scan(), "keep", "env").near == ("TOKEN is set, but empty",)
 
 

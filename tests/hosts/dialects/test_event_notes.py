@@ -68,7 +68,7 @@ def test_value_outside_of_an_enumeration_is_noted() -> None:
 def test_missing_required_field_is_noted() -> None:
     event = Event("message", "received", context={"from": "a", "content": "b"})
     assert event_note_texts(event, DIALECTS[SHIPPED].catalogue()) == (
-        "channelId is missing, which every message:received has",
+        "channelId is missing, and every message:received has it",
     )
 
 

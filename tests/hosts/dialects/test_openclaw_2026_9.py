@@ -104,7 +104,7 @@ def test_where_a_packs_list_and_its_folders_disagree_each_is_told_with_its_line(
     assert list(program.listed()) == ["good"]
     assert exit_code(["--dialect", "openclaw@2026.9", "list", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["rejected"]
-    left_out = 'it has a HOOK.md, but the hooks in package.json do not list "{}"'
+    left_out = 'the folder has a HOOK.md, but `hooks` in package.json does not list "{}"'
     assert {(item["path"], item["line"], item["reason"]) for item in told} == {
         (f"{pack}/hooks/moved", 5, "package.json lists hooks/moved, but there is no such folder"),
         (f"{pack}", 6, "package.json lists ../../out, which is not in the package"),

@@ -217,7 +217,7 @@ def test_a_change_that_the_host_does_not_wait_for_is_noted(
     assert exit_code(["--dialect", NEWEST, "fire", key, "--trust", "--context", '{"workspaceDir": "w"}']) == 0
     out = capsys.readouterr().out
     assert 'changed context.workspaceDir = "changed"' in out
-    assert ("its change to context.workspaceDir is ignored" in out) == ignored
+    assert ("the handler's change to context.workspaceDir is ignored" in out) == ignored
 
 
 def test_an_example_is_one_of_the_named_agent(program: Program, capsys: pytest.CaptureFixture[str]) -> None:

@@ -224,7 +224,7 @@ async def test_what_the_user_allows_a_plugin(place: Home) -> None:
     entry = "plugins.entries.guard.hooks"
     assert reasons == {
         "before_tool_call": [],
-        "agent_end": [f"it needs {entry}.allowConversationAccess to be true"],
+        "agent_end": [f"the plugin needs {entry}.allowConversationAccess to be true"],
         "heartbeat_prompt_contribution": [f"{entry}.allowPromptInjection is false"],
     }
     await engine.close()

@@ -56,7 +56,7 @@ def test_a_closed_schema_refuses_the_key(audit: Home) -> None:
 
 
 WRONG: tuple[tuple[Any, str, int], ...] = (
-    (3, "a definition is {event, module or file}, not the number 3", 4),
+    (3, "it must be {event, module or file}, not the number 3", 4),
     ({}, "it names no `event`", 4),
     ({"event": 3}, "`event` must be a string, not the number 3", 5),
     (

@@ -67,9 +67,9 @@ def test_what_is_registered_by_code_is_a_plain_hook_of_every_agent() -> None:
 @pytest.mark.parametrize(
     ("ctx", "runs", "reasons"),
     [
-        ({}, "root", {"child": f"it receives {CHILDS}; this event is in {ROOTS} {DECIDES}"}),
-        (OF_ROOT, "root", {"child": f"it receives {CHILDS}; this event is in {ROOTS} {DECIDES}"}),
-        (OF_CHILD, "child", {"root": f"it receives {ROOTS}; this event is in {CHILDS} {DECIDES}"}),
+        ({}, "root", {"child": f"the hook receives {CHILDS}; this event is in {ROOTS} {DECIDES}"}),
+        (OF_ROOT, "root", {"child": f"the hook receives {CHILDS}; this event is in {ROOTS} {DECIDES}"}),
+        (OF_CHILD, "child", {"root": f"the hook receives {ROOTS}; this event is in {CHILDS} {DECIDES}"}),
     ],
 )
 def test_a_hook_hears_its_own_agents_stream_only(

@@ -35,7 +35,6 @@ def catalogue(
 @cache
 def mistaken_names() -> Mapping[str, EventTypo]:
     """Return names that authors mistake for events, by name."""
-
     return read_event_typos(read_data_file("mistaken_names"))
 
 

@@ -19,11 +19,7 @@ def legacy_roots(host: Host) -> tuple[Path, ...]:
     return (host.machine.files.real(host.machine.absolute(STATE)),)
 
 
-def error_text(key: str, event: str, message: str) -> str:
-    """Return the log line of an error, with the matched key. Source: Eliza's guide, "Error Handling"."""
-    return f'[hooks] Handler error for "{key}": {message}'
-
-
+ERROR_TEXT = '[hooks] Handler error for "{key}": {message}'  # Eliza's guide, "Error Handling"
 LEGACY = LegacyRule(
     roots=legacy_roots,
     links_resolved=True,
@@ -65,7 +61,7 @@ ELIZA = Dialect(
             search_paths=lowest_first_places(STATE),
             rules=guide_gates(any_path_gate, LEGACY),
             always_skips=REQUIREMENT_GATES | {"os"},  # "Bypass eligibility checks entirely"
-            error_text=error_text,
+            error_text=ERROR_TEXT,
             texts=FOLDER_TEXTS,
             legacy_rule=LEGACY,
         ),

@@ -24,11 +24,9 @@ from hookscope.model.run import Event, Module, Registration
 
 # Files that Eve's development server loads, highest precedence first; they replace no set variable.
 DOTENV = (".env.development.local", ".env.local", ".env.development", ".env")
-NEIGHBOUR_PREFIX = "beside\n"  # of a module's finding that a file beside it does not load
+NEIGHBOUR_PREFIX = "beside\n"  # begins a module's finding: a file beside the module does not load
 BUILD = "BuildStopped"
 HOOK_FAILED = "HOOK_FAILED"  # the guide names no code
-# The guide links to a list of events; this is the list of the same version.
-VOCABULARY = partial(catalogue, "eve_0_18")
 
 
 def swallowed_error_log(event: Event, call: Registration, failure: Failure) -> LogLine:
@@ -85,7 +83,6 @@ EVE = Dialect(
     ),
     systems=(
         StreamSystem(
-            catalogue=VOCABULARY,
             failure_rule=FailureRule(
                 stops_event=True, swallowed_log=swallowed_error_log, events_after_throw=events_after_throw
             ),
@@ -97,6 +94,6 @@ EVE = Dialect(
     switch_rules=SwitchRules(when_noticed="Eve notices when it builds the project again."),
     entry_env=False,
     settings_rules=SettingsRules(project_dotenv=DOTENV),
-    catalogue=VOCABULARY,
+    catalogue=partial(catalogue, "eve_0_18"),  # the guide links to a list of events: that of this version
     sequences=("eve_sequences",),
 )

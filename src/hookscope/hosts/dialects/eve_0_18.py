@@ -25,17 +25,11 @@ from hookscope.model.program_report import ProgramReport
 from hookscope.model.run import Event, Registration
 
 # Sent while the model's reply is handled: a throw counts as a failure of the model (eve 12).
-IN_THE_MODEL_STEP = frozenset(
-    {
-        "reasoning.appended",
-        "reasoning.completed",
-        "message.appended",
-        "message.completed",
-        "actions.requested",
-        "action.result",
-        "step.completed",
-    }
-)
+MODEL_STEP_EVENTS = """
+reasoning.appended reasoning.completed message.appended message.completed actions.requested action.result
+step.completed
+"""
+IN_THE_MODEL_STEP = frozenset(MODEL_STEP_EVENTS.split())
 AGENT_LAYOUT = AgentLayout(
     frozenset({"channels", "connections", "hooks", "instructions", "lib", "sandbox", "schedules", "skills"})
     | {"subagents", "tools"},
@@ -65,10 +59,7 @@ def throw_log(event: Event, call: Registration, failure: Failure) -> LogLine:
 
 
 def events_after_throw(event: Event, failure: Failure) -> tuple[Event, ...]:
-    """Return the events after a throw, for an event fired by hand.
-
-    A session runs the step three more times before it sends them.
-    """
+    """Return the events after a throw in an event fired by hand; a session first repeats the step."""
     message = failure.own_text
     if event.type in IN_THE_MODEL_STEP:
         failed = (build(event, "MODEL_CALL_FAILED", message) for build in (step_failed, turn_failed))

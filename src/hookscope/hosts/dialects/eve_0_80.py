@@ -5,10 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from hookscope.hosts.dialects import eve_0_18
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.eve import BUILD, EVE, build_failure, bundled_error_text, swallowed_error_log
-from hookscope.hosts.dialects.eve_0_18 import AGENT_LAYOUT as EVE_0_18_HOUSEHOLD
-from hookscope.hosts.dialects.eve_0_18 import DISCOVERY
 from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_80
 from hookscope.hosts.streams import stream_system_of
 from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
@@ -19,8 +18,8 @@ from hookscope.model.host import LoadRules
 from hookscope.model.run import Event, Registration
 
 AGENT_LAYOUT = AgentLayout(
-    EVE_0_18_HOUSEHOLD.folders | {"extensions", "instrumentation", "memory"},
-    root_only=EVE_0_18_HOUSEHOLD.root_only | {"instrumentation"},
+    eve_0_18.AGENT_LAYOUT.folders | {"extensions", "instrumentation", "memory"},
+    root_only=eve_0_18.AGENT_LAYOUT.root_only | {"instrumentation"},
     ignored_folders=frozenset({".devtools", ".eve", ".next", ".output", ".vercel", "node_modules"}),
     allows_dockerfile=True,
     strict_headers=True,
@@ -28,7 +27,6 @@ AGENT_LAYOUT = AgentLayout(
     required_package="eve",
 )
 MALFORMED = "Malformed"  # the failure of a module of the wrong kind for its folder
-VOCABULARY = partial(catalogue, "eve_0_80", others=(("eve@0.18", "eve_0_18"),))
 
 
 def throw_log(event: Event, call: Registration, failure: Failure) -> LogLine:
@@ -55,10 +53,7 @@ def _line(level: str, text: str, event: Event, call: Registration, **members: An
 
 
 def load_error_text(failure: Failure, file: str) -> str:
-    """Return the host's error about a module that has an invalid shape, or that throws.
-
-    Source: eve 08, 09, 21.
-    """
+    """Return the host's error about a module that is invalid or throws (eve 08, 09, 21)."""
     if failure.type == BUILD:
         return failure.message
     if failure.type == MALFORMED:
@@ -82,7 +77,6 @@ EVE_0_80 = replace(
     systems=(
         replace(
             stream_system_of(EVE),
-            catalogue=VOCABULARY,
             failure_rule=FailureRule(
                 stops_event=False,
                 swallowed_log=swallowed_error_log,
@@ -99,6 +93,6 @@ EVE_0_80 = replace(
             marks_python=True,
         ),
     ),
-    catalogue=VOCABULARY,
-    program_report=DISCOVERY,
+    catalogue=partial(catalogue, "eve_0_80", others=(("eve@0.18", "eve_0_18"),)),
+    program_report=eve_0_18.DISCOVERY,
 )

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from hookscope.hosts.dialects.catalogues import catalogue
-from hookscope.hosts.dialects.eliza import FOLDER_TEXTS, TEXTS, error_text
+from hookscope.hosts.dialects.eliza import ERROR_TEXT, FOLDER_TEXTS, TEXTS
 from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES, guide_gates, lowest_first_places
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape
@@ -45,7 +45,7 @@ MILADY = Dialect(
             search_paths=lowest_first_places(STATE),
             rules=guide_gates(allowed_roots_gate, LEGACY),
             always_skips=REQUIREMENT_GATES,  # "bypasses all eligibility checks except OS"
-            error_text=error_text,
+            error_text=ERROR_TEXT,
             texts=FOLDER_TEXTS,
             legacy_rule=LEGACY,
         ),

@@ -14,8 +14,8 @@ from typing import Any
 from hookscope.formats.script_values import is_truthy, javascript_member
 from hookscope.hosts.folders.shipped_headers import javascript_text
 from hookscope.hosts.gates.bins import NO_ANY_BINS
+from hookscope.hosts.gates.env import OF_ENTRY
 from hookscope.hosts.gates.fields import FIELDS_PASSED
-from hookscope.hosts.gates.os import OS_PASSED
 from hookscope.hosts.gates.rules import nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, GateRule
@@ -31,22 +31,21 @@ ProgramFinder = Callable[[str, Host], str | None]
 
 
 def fields_gate(looked_up: tuple[str, ...]) -> GateRule:
-    """Return the check that no field of the wrong type makes the host throw, which ends the whole load.
+    """Return the check that no field has a type that ends the whole load.
 
     `looked_up` are the lists whose items must be strings.
     """
 
     def rule(hook: Hook, host: Host) -> Gate:
-        fault = _fault_of_legacy(hook) if hook.kind == "legacy" else _fault(hook, host, looked_up)
+        if hook.kind == "legacy":
+            fault = next((fault.text for fault in hook.meta.faults if fault.path[-1] == "module"), None)
+        else:
+            fault = _fault(hook, host, looked_up)
         if fault is None:
             return FIELDS_PASSED
         return Gate("fields", False, found="ends the load", reason=fault, stops_load=not hook.beyond_host)
 
     return rule
-
-
-def _fault_of_legacy(hook: Hook) -> str | None:
-    return next((fault.text for fault in hook.meta.faults if fault.path[-1] == "module"), None)
 
 
 def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
@@ -75,23 +74,6 @@ def _has_length(value: object) -> bool:
     """Return whether the host takes this object for a non-empty list, because of its `length`."""
     length = value.get("length") if isinstance(value, Mapping) else None
     return isinstance(length, int | float) and length > 0
-
-
-def events_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the hook subscribes to an event, as far as the host can read it."""
-    keys = hook.meta.events
-    if keys:
-        return Gate("events", True, needed=("1 or more",), found=", ".join(keys))
-    return Gate("events", False, needed=("1 or more",), missing=("events",), found="none", reason="no events")
-
-
-def os_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the hook names this platform, or none. A match inside a string counts."""
-    names, here = hook.meta.os, host.machine.platform
-    if not names or here in names:
-        return OS_PASSED if not names else Gate("os", True, needed=names, found=here)
-    reason = f"OS: requires {'|'.join(names)}, current: {here}"
-    return Gate("os", False, needed=names, missing=names, found=here, reason=reason)
 
 
 def bins_gate(find: ProgramFinder) -> GateRule:
@@ -131,7 +113,7 @@ def env_gate(hook: Hook, host: Host) -> Gate:
     entry = host.entry(hook.key).get("env")
     needed = _iterated(hook, "env")
     places = {
-        name: f"{name} set" if is_truthy(javascript_member(host.env, name)) else f"{name} set by its entry"
+        name: f"{name} set" if is_truthy(javascript_member(host.env, name)) else f"{name} set{OF_ENTRY}"
         for name in needed
         if is_truthy(javascript_member(host.env, name)) or is_truthy(javascript_member(entry, name))
     }

@@ -1,6 +1,6 @@
 """Rules that Milady and Eliza share as shipped: they run the same loader, which differs from their guides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,10 @@ from hookscope.hosts.folders.shipped_headers import read_line_header
 from hookscope.hosts.gates.bins import ANY_BINS, BINS
 from hookscope.hosts.gates.config import CONFIG
 from hookscope.hosts.gates.env import ENV
-from hookscope.hosts.gates.events import EVENTS
 from hookscope.hosts.gates.fields import FIELDS
-from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.path import any_path_gate
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.model.hook import FilePosition, Folder, Problem
-from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Host, LoadRules
 
 CATALOGUE = "milady_eliza"
@@ -44,27 +41,6 @@ ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may be below these, not 
 LOAD_RULES = LoadRules(plain=True, imports_hooks_without_events=True, accepts_classes=True)
 
 
-def gates_as_shipped(
-    legacy: LegacyRule, find: ProgramFinder, looked_up: tuple[str, ...]
-) -> Mapping[str, GateRule]:
-    """Return the gate rules in display order. Only legacy modules have their path checked.
-
-    `always` skips the guides' REQUIREMENT_GATES, but not the OS or the switches (milady 07).
-    """
-    return {
-        **guide_gates(any_path_gate, legacy),
-        **rules_of(
-            (FIELDS, milady_eliza_gates.fields_gate(looked_up)),
-            (EVENTS, milady_eliza_gates.events_gate),
-            (OS, milady_eliza_gates.os_gate),
-            (BINS, milady_eliza_gates.bins_gate(find)),
-            (ANY_BINS, milady_eliza_gates.any_bins_gate(find)),
-            (ENV, milady_eliza_gates.env_gate),
-            (CONFIG, milady_eliza_gates.config_gate),
-        ),
-    }
-
-
 def shipped_folder_system(
     guide: FolderSystem,
     legacy: LegacyRule,
@@ -76,8 +52,16 @@ def shipped_folder_system(
     """Return the guide's system of folder hooks with the rules of the shipped program.
 
     `find_program` finds a program of `bins`; `looked_up` are the lists in which a value that is not a
-    string ends the load; `error_format` is how the program logs an error.
+    string ends the load; `error_format` is how the program logs an error. Only legacy modules have their
+    path checked. `always` skips the requirements, but not the OS or the switches (milady 07).
     """
+    own_rules = rules_of(
+        (FIELDS, milady_eliza_gates.fields_gate(looked_up)),
+        (BINS, milady_eliza_gates.bins_gate(find_program)),
+        (ANY_BINS, milady_eliza_gates.any_bins_gate(find_program)),
+        (ENV, milady_eliza_gates.env_gate),
+        (CONFIG, milady_eliza_gates.config_gate),
+    )
     return replace(
         guide,
         shape=replace(
@@ -93,7 +77,7 @@ def shipped_folder_system(
             unreadable=f"[hooks] Error loading hook from {{folder}}: {error_format}",
         ),
         search_paths=search_paths,
-        rules=gates_as_shipped(legacy, find_program, looked_up),
+        rules={**guide_gates(any_path_gate, legacy), **own_rules},
         always_skips=REQUIREMENT_GATES,
         legacy_rule=legacy,
         failure_text=own_error_text,

@@ -39,20 +39,9 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
 
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
-    """Return the workspace and the hooks folders.
-
-    The guide requires "path safety" and names no roots.
-    """
+    """Return the workspace and the hooks folders: the guide requires "path safety", and names no roots."""
     folders = [folder.real for folder in host.folders_of("folder") if folder.real is not None]
     return (host.machine.files.real(host.workspace), *folders)
-
-
-def error_text(key: str, event: str, message: str) -> str:
-    """Return the host's error text, with the event, not the key that matched.
-
-    Source: guide 004 section 4, "Execution Engine".
-    """
-    return f"Hook error [{event}]: {message}"
 
 
 LEGACY = LegacyRule(
@@ -61,7 +50,6 @@ LEGACY = LegacyRule(
     refusal='Handler module "{module}" is outside the workspace and the hooks folders',
 )
 
-CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
 MANIFEST = "openclaw.plugin.json"  # of a plugin
 
 
@@ -90,7 +78,6 @@ PLUGINS = PluginSystem(
     gate_rules=PLUGIN_GATES,
     order="lower first",  # guide 003, "Execution Model"
     merge_rules=GUIDE_MERGE_RULES,
-    catalogue=CATALOGUE,
     merges_ctx=True,  # guide 003 calls handlers with one object that has sessionKey, channel, direction
 )
 
@@ -115,7 +102,7 @@ OPENCLAW = Dialect(
             search_paths=places,
             rules=guide_gates(own_folder_gate, LEGACY),
             always_skips=REQUIREMENT_GATES | {"os"},  # "Bypass eligibility checks"
-            error_text=error_text,
+            error_text="Hook error [{event}]: {message}",  # guide 004 section 4, "Execution Engine"
             legacy_rule=LEGACY,
             type_first=True,
         ),
@@ -132,6 +119,6 @@ OPENCLAW = Dialect(
         when_noticed="OpenClaw notices when its gateway is restarted.",
     ),
     pack_rules=PackRules("openclaw"),
-    catalogue=CATALOGUE,
+    catalogue=partial(catalogue, "openclaw", "openclaw_plugins"),
     sequences=("openclaw_sequences",),
 )

@@ -5,7 +5,6 @@ from functools import partial
 from operator import attrgetter
 
 from hookscope.formats.text_header import HeaderRules
-from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.openclaw_2026_7 import (
     COLLECTIONS_2026_7,
     FOLDERS_2026_7,
@@ -13,7 +12,7 @@ from hookscope.hosts.dialects.openclaw_2026_7 import (
     PLUGINS_2026_7,
     RULES_OF_COMMAND,
 )
-from hookscope.hosts.dialects.openclaw_2026_9 import CHECKED_PLUGINS, CONFIG
+from hookscope.hosts.dialects.openclaw_2026_9 import CATALOGUE, CHECKED_PLUGINS, CONFIG
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand, RefusalFrame
 from hookscope.hosts.dialects.openclaw_2026_9_settings import older_loaded_settings, older_settings_issues
 from hookscope.hosts.folders import shipped_gates
@@ -23,7 +22,6 @@ from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
 from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
 
-CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False, version="2026.3")
 CONFIG_2026_3 = replace(CONFIG, as_loaded=partial(older_loaded_settings, is_oldest=True))
 RULES = {
     **FOLDERS_2026_7.rules,
@@ -47,7 +45,6 @@ OPENCLAW_2026_3 = replace(
         replace(
             FOLDERS_2026_7,
             rules=RULES,
-            catalogue=CATALOGUE,
             shape=replace(FOLDERS_2026_7.shape, older_namespaces=()),
             finder=partial(
                 find_in_collections,
@@ -60,7 +57,6 @@ OPENCLAW_2026_3 = replace(
         ),
         replace(
             PLUGINS_2026_7,
-            catalogue=CATALOGUE,
             check_settings=CHECKED_PLUGINS(PLUGINS_2026_7.gate_rules, is_old=True, is_oldest=True).issues,
             merge_rules={
                 **PLUGINS_2026_7.merge_rules,
@@ -81,5 +77,5 @@ OPENCLAW_2026_3 = replace(
     command=OpenClawCommand(
         CONFIG_2026_3, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False, refusal=REFUSAL)
     ),
-    catalogue=CATALOGUE,
+    catalogue=partial(CATALOGUE, version="2026.3"),
 )

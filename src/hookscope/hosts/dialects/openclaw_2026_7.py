@@ -5,9 +5,9 @@ from functools import partial
 from operator import attrgetter
 
 from hookscope.formats.text_header import HeaderRules
-from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.openclaw import LEGACY
 from hookscope.hosts.dialects.openclaw_2026_9 import (
+    CATALOGUE,
     CHECKED_PLUGINS,
     COLLECTIONS,
     CONFIG,
@@ -30,7 +30,6 @@ from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 
 LARGEST = 16 * 1024 * 1024  # bytes of a HOOK.md; the program has no limit
-CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False, version="2026.7")
 TRUSTED_CODE = (
     "[hooks:loader] Loading {0} hook code into the gateway process. {1} hooks are trusted local code."
 )
@@ -52,7 +51,6 @@ FOLDERS_2026_7 = replace(
     rules=RULES,
     always_skips=FOLDERS.always_skips | {"os"},
     legacy_rule=LEGACY,
-    catalogue=CATALOGUE,
     texts=replace(
         FOLDERS.texts,
         no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no handler file in {folder}',
@@ -62,7 +60,6 @@ FOLDERS_2026_7 = replace(
 GATES_OF_PLUGINS = {name: rule for name, rule in PLUGIN_HOOKS.gate_rules.items() if name != "packages"}
 PLUGINS_2026_7 = replace(
     PLUGIN_HOOKS,
-    catalogue=CATALOGUE,
     gate_rules=GATES_OF_PLUGINS,  # a plugin without its packages is imported, and fails if it needs them
     check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS, is_old=True).issues,
     commands_check_settings=True,
@@ -120,7 +117,7 @@ OPENCLAW_2026_7: Dialect = replace(
         has_strict_loads=False,
     ),
     command=OpenClawCommand(CONFIG_2026_7, rules=RULES_OF_COMMAND),
-    catalogue=CATALOGUE,
+    catalogue=partial(CATALOGUE, version="2026.7"),
 )
 OPENCLAW_2026_6 = replace(
     OPENCLAW_2026_7,

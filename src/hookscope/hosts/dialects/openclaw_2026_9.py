@@ -177,11 +177,6 @@ def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ..
     return plugin_places(host, *extensions_folders(host), manifest=MANIFEST)
 
 
-def error_text(key: str, event: str, message: str) -> str:
-    """Return the host's error text, with the event, not the key that matched (disp-02)."""
-    return f"[internal-hooks] Hook error [{event}]: {message}"
-
-
 def plugin_failure(module: Module) -> Failure | None:
     """Return the first reason why the program rejects the plugin that registers this, in its words."""
     for fault in module.findings:
@@ -215,7 +210,7 @@ FOLDERS = FolderSystem(
     search_paths=places,
     rules=RULES,
     always_skips=REQUIREMENT_GATES,  # not the platform, not the switch (req-05)
-    error_text=error_text,
+    error_text="[internal-hooks] Hook error [{event}]: {message}",  # disp-02
     texts=FolderTexts(
         no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no readable handler in {folder}',
         oversized="[hooks/workspace] Ignoring oversized hook metadata {file}: "
@@ -226,7 +221,6 @@ FOLDERS = FolderSystem(
     type_first=True,
     failure_text=error_chain_text,
     finder=partial(find_in_collections, rules=COLLECTIONS),
-    catalogue=CATALOGUE,
     ranker=partial(rank_by_source, policy=POLICY),
 )
 
@@ -258,7 +252,6 @@ PLUGIN_HOOKS = replace(
         ),
     },
     texts=PluginTexts(max_length=500),
-    catalogue=CATALOGUE,
     isolated_events=SEPARATE_COPY_EVENTS,
     frozen_events=FROZEN_EVENTS,
     fail_closed_events=FAIL_CLOSED_EVENTS,

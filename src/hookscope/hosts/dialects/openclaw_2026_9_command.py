@@ -14,7 +14,7 @@ from hookscope.hosts.folders.shipped_gates import ConfigGate
 from hookscope.hosts.plugins import settings_refusal
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, HookStatus, Inventory
-from hookscope.model.host import CommandFlags, CommandOutput, Host
+from hookscope.model.host import CommandFlags, CommandOutput, Host, PackMessages
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 
@@ -69,7 +69,7 @@ class HookReport:
 
     @property
     def missing_summary(self) -> list[str]:
-        """Return the same, with three names at most of each kind."""
+        """Return `missing_texts` with at most three names of each kind."""
         return [f"{name}: {_first_three(names)}" for name, names in self.missing.items() if names]
 
 
@@ -190,57 +190,27 @@ def _from_home(path: Path | None, host: Host) -> str:
     )
 
 
-NO_EXTENSIONS = (
-    "package.json missing openclaw.extensions; update the plugin package to include openclaw.extensions "
-    '(for example ["./dist/index.js"]). See https://docs.openclaw.ai/help/troubleshooting'
-    "#plugin-install-fails-with-missing-openclaw-extensions"
+PACK_MESSAGES = PackMessages(
+    deprecated="`openclaw hooks {verb}` is deprecated; use `openclaw plugins {verb}`.",
+    unreviewed_source="WARNING - Installing plugin from local path: {spec}\n"
+    "This source is outside ClawHub review and trust metadata. Only continue if you trust the publisher, "
+    "package contents, and install source.",
+    unconfirmed="Install cancelled; rerun with --force after reviewing the source.",
+    no_such_path="Plugin path not found: {path}",
+    cannot_pin="--pin is only supported with npm registry installs.",
+    refused="Also not a valid hook pack: {reason}",
+    refused_package="package.json missing openclaw.extensions; update the plugin package to include "
+    'openclaw.extensions (for example ["./dist/index.js"]). See https://docs.openclaw.ai/help/troubleshooting'
+    "#plugin-install-fails-with-missing-openclaw-extensions",
+    refused_folder="extracted package missing package.json",
+    installed="Installing to {target}…\nInstalled hook pack: {name}\n"
+    "Hook install/link config can activate immediately in hybrid mode; code-only updates and reload mode off "
+    "need a Gateway restart.",
+    skipped='Skipping hook pack "{name}" (source: {source}).',
+    not_installed='No tracked plugin or hook pack found for "{name}". '
+    'Run "openclaw plugins list" or "openclaw hooks list" to inspect installed packages.',
+    nothing_to_update="Provide plugin or hook-pack ids, or use --all.",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PackTexts:
-    """Implements `PackMessages`."""
-
-    def deprecation_notice(self, verb: str) -> tuple[str, ...]:
-        return (f"`openclaw hooks {verb}` is deprecated; use `openclaw plugins {verb}`.",)
-
-    def source_warning(self, spec: str) -> tuple[str, ...]:
-        return (
-            f"WARNING - Installing plugin from local path: {spec}",
-            "This source is outside ClawHub review and trust metadata. Only continue if you trust the "
-            "publisher, package contents, and install source.",
-        )
-
-    def confirmation_required(self) -> CommandOutput:
-        return CommandOutput(1, errors=("Install cancelled; rerun with --force after reviewing the source.",))
-
-    def path_not_found(self, path: str) -> CommandOutput:
-        return CommandOutput(1, errors=(f"Plugin path not found: {path}",))
-
-    def pin_not_supported(self) -> CommandOutput:
-        return CommandOutput(1, errors=("--pin is only supported with npm registry installs.",))
-
-    def invalid_source(self, reason: str, *, packaged: bool) -> CommandOutput:
-        first = NO_EXTENSIONS if packaged else "extracted package missing package.json"
-        return CommandOutput(1, errors=(first, f"Also not a valid hook pack: {reason}"))
-
-    def installed(self, name: str, target: str) -> tuple[str, ...]:
-        return (
-            f"Installing to {target}…",
-            f"Installed hook pack: {name}",
-            "Hook install/link config can activate immediately in hybrid mode; code-only updates and reload "
-            "mode off need a Gateway restart.",
-        )
-
-    def skipped(self, name: str, source: str) -> str:
-        return f'Skipping hook pack "{name}" (source: {source}).'
-
-    def not_installed(self, name: str) -> CommandOutput:
-        hint = 'Run "openclaw plugins list" or "openclaw hooks list" to inspect installed packages.'
-        return CommandOutput(1, errors=(f'No tracked plugin or hook pack found for "{name}". {hint}',))
-
-    def nothing_to_update(self) -> CommandOutput:
-        return CommandOutput(1, errors=("Provide plugin or hook-pack ids, or use --all.",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +219,7 @@ class RefusalFrame:
 
     title: str
     advice: tuple[str, ...]  # the lines after the problems
-    detailed: bool  # False: of what the schema refuses it prints the path and the allowed values alone
+    detailed: bool  # False: of a schema's problem, only the path and the allowed values are printed
 
     def lines(self, refusal: str, file: str) -> tuple[str, ...]:
         """Return all lines that the older version prints, made from the refusal text of 2026.9."""
@@ -258,12 +228,11 @@ class RefusalFrame:
             syntax = "JSON5 parse failed: SyntaxError: " if head.startswith("JSON5:") else ""
             issues = [f"- <root>: {syntax}{head.split(' | ')[0]}"]
         if not self.detailed:
-            issues = [_SCHEMA_PROBLEM.sub(_without_details, issue) for issue in issues]
+            issues = [
+                _SCHEMA_PROBLEM.sub(lambda found: f": Invalid input{found['allowed'] or ''}", issue)
+                for issue in issues
+            ]
         return self.title, f"File: {file}", "Problem:", *(f"  {issue}" for issue in issues), "", *self.advice
-
-
-def _without_details(problem: re.Match[str]) -> str:
-    return f": Invalid input{problem['allowed'] or ''}"
 
 
 _SCHEMA_PROBLEM = re.compile(
@@ -288,7 +257,7 @@ class OpenClawCommand:
     """The program's own command. Implements `HostCommand`."""
 
     config: ConfigGate
-    packs: PackTexts = PackTexts()
+    packs: PackMessages = PACK_MESSAGES
     rules: CommandRules = CommandRules()
 
     def refused_settings(self, host: Host) -> CommandOutput | None:
@@ -308,7 +277,7 @@ class OpenClawCommand:
         return hook_reports(host, inventory, needs_events=self.rules.needs_events)
 
     def _refused_agent(self, host: Host) -> CommandOutput | None:
-        """Return the output for an agent that the settings do not name; without any there is only `main`."""
+        """Return the output for an agent that the settings do not name; if they name none, `main` exists."""
         agent = host.overrides.agent
         if agent is None:
             return None
@@ -446,7 +415,7 @@ class Ambiguous(str):
 
 
 def _find(found: list[HookReport], name: str) -> HookReport | str:
-    """Return the hook of that name, else of that settings key; else why there is none."""
+    """Return the hook of that name, else of that settings key; else the error."""
     named = [report for report in found if report.hook.name == name]
     keyed = named or [report for report in found if report.hook.key == name]
     if len(keyed) == 1:

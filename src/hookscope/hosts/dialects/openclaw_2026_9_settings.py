@@ -19,6 +19,7 @@ from hookscope.hosts.settings.closed_schema import (
     unknown_keys,
 )
 from hookscope.model.host import AgentWorkspaces
+from hookscope.model.payload import mapping_or_empty
 from hookscope.model.text import nearest_word
 
 VERSION: Final = "2026_9"
@@ -28,7 +29,7 @@ VERSION: Final = "2026_9"
 def settings_shape(version: str) -> Mapping[str, Any]:
     """Return the shape of the settings of a version, as its own `config schema` prints it.
 
-    Of channels it has only the keys that all have in common: see `bundled_parts`.
+    It has only the keys that all channels share; `bundled_parts` has the others.
     """
     shape: Mapping[str, Any] = json.loads((DATA_FOLDER / f"openclaw_{version}_settings.json").read_bytes())
     return shape
@@ -111,7 +112,7 @@ def _with_entries(agents: Any) -> Any:
 
 
 def _listed_agents(rows: Any) -> Mapping[str, Mapping[str, Any]] | None:
-    """Return the agents of such a list by id; None if one is invalid, which invalidates the list."""
+    """Return the agents of an older file's list by id; None if any agent in it is invalid."""
     if not isinstance(rows, list):
         return None
     agents: dict[str, Mapping[str, Any]] = {}
@@ -134,9 +135,7 @@ def agent_entries(agents: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def agents_in(settings: Mapping[str, Any]) -> AgentWorkspaces:
-    """Return the agents, and the agent that owns the common workspace: the only one, or the one marked as
-    default.
-    """
+    """Return the agents. The common workspace belongs to the only agent, or to the marked default."""
     section = _section(settings, "agents")
     entries = agent_entries(section)
     marked = [name for name, entry in entries.items() if entry.get("default") is True]
@@ -146,12 +145,11 @@ def agents_in(settings: Mapping[str, Any]) -> AgentWorkspaces:
         (owner,) = entries
     recorded = _section(_section(section, "defaults"), "systemAgent").get("agentId")
     chosen = recorded if explicit and recorded in entries else owner
-    workspaces = {name: entry.get("workspace") for name, entry in entries.items()}
+    name = chosen or next(iter(entries), "")  # of several without a default, the first
+    workspaces = {agent_id(key): entry.get("workspace") for key, entry in entries.items()}
     return AgentWorkspaces(
-        {agent_id(name): path if isinstance(path, str) else None for name, path in workspaces.items()},
-        default=agent_id(name)
-        if (name := chosen or next(iter(entries), ""))
-        else None,  # of several without a default, the first
+        {key: path if isinstance(path, str) else None for key, path in workspaces.items()},
+        default=agent_id(name) if name else None,
         owner=owner and agent_id(owner),
         id_of=agent_id,
     )
@@ -191,9 +189,7 @@ def loaded_settings(settings: Mapping[str, Any], *, exists: bool) -> Mapping[str
 def older_loaded_settings(
     settings: Mapping[str, Any], *, exists: bool, is_oldest: bool = False
 ) -> Mapping[str, Any]:
-    """Return `loaded_settings` as 2026.6 and 2026.7 fill them in (`is_oldest`: 2026.3): agents stay a
-    list.
-    """
+    """Return `loaded_settings` as 2026.6 and 2026.7 make them, or as 2026.3 (`is_oldest`)."""
     loaded = dict(loaded_settings(settings, exists=exists))
     agents = _section(settings, "agents")
     defaults, written = dict(loaded["agents"]["defaults"]), _section(agents, "defaults")
@@ -223,8 +219,7 @@ def _agent_defaults(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _section(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = settings.get(name)
-    return value if isinstance(value, Mapping) else {}
+    return mapping_or_empty(settings.get(name))
 
 
 KeySteps: TypeAlias = tuple[str | int, ...]  # of keys and indexes, as in `Issue`
@@ -241,7 +236,7 @@ _VARIABLES: Final = "variables belong in env.vars"
 
 
 def unknown_key_advice(path: KeySteps, text: str) -> str:
-    """Return what to write instead of the unknown keys in a sentence; empty for other sentences."""
+    """Return what to write instead of the unknown keys that `text` names; empty if `text` names none."""
     if not text.startswith(UNKNOWN_KEY):
         return ""
     steps = (_key_advice(path, key) for key in _KEY.findall(text)[:MOST_ADVICE])  # a search for each

@@ -89,9 +89,7 @@ def _shrink(widths: list[int], indexes: Sequence[int], limits: Sequence[int]) ->
 
 
 def wrap_text(text: str, width: int) -> list[str]:
-    """Return the text in lines of at most `width` columns, broken after a space or punctuation, else
-    anywhere.
-    """
+    """Return lines of at most `width` columns, broken after a space or punctuation, else anywhere."""
     parts = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ").split("\n")
     lines = [line for part in parts for line in _wrap_line(part, width)]
     return lines[:-1] if len(parts) > 1 and not parts[-1] else lines

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookscope.formats.positions import KeyPath
-from hookscope.hosts.folders.folder_policy import ErrorText, FailureText, SharedEvent, own_error_text
+from hookscope.hosts.folders.folder_policy import FailureText, SharedEvent, own_error_text
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts, find_folder_hooks
 from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_hooks
 from hookscope.hosts.folders.manifest import describe_value
@@ -87,7 +87,7 @@ class FolderSystem:
     search_paths: Places
     rules: Mapping[str, GateRule]  # name → rule, in display order
     always_skips: frozenset[str]  # the gates that `always: true` skips
-    error_text: ErrorText
+    error_text: str  # the host's line about a failed handler: {key} {event} {message}
     texts: FolderTexts = FolderTexts()
     legacy_rule: LegacyRule | None = None
     failure_summary: str | None = None  # logged after an event whose handlers failed: {count}
@@ -96,7 +96,7 @@ class FolderSystem:
     failure_text: FailureText = own_error_text  # the host's text of a handler's error
     finder: HookFinder = find_folder_hooks
     ranker: HookRanker | None = None  # instead of ranking by folder, then by order
-    catalogue: Callable[[], Catalogue] | None = None  # knows for which events the host does not wait
+    catalogue: Callable[[], Catalogue] = Catalogue  # set by the dialect
 
     @property
     def kind(self) -> EventKind:
@@ -134,7 +134,7 @@ class FolderSystem:
         return Arrangement((CallGroup(called),) if called else (), tuple(not_run))
 
     def plan_key(self, event: Event) -> tuple[str, str]:
-        """Return type and action: the key would be ambiguous.
+        """Return the event's type and action, because its key is ambiguous.
 
         `command` with the action `new:x` has the same key as `command:new` with the action `x`.
         """
@@ -144,7 +144,7 @@ class FolderSystem:
         return event
 
     def policy(self, event: Event) -> Policy:
-        known = self.catalogue().by_key.get(event.key) if self.catalogue is not None else None
+        known = self.catalogue().by_key.get(event.key)
         return SharedEvent(
             self.error_text,
             event.key,

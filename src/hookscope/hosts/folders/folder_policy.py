@@ -12,7 +12,6 @@ from hookscope.model.run import Ending, Event, Fold, Next, Registration, Result
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
 
-ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line
 FailureText = Callable[[Failure], str]  # error → the text that the host logs
 
 
@@ -33,7 +32,7 @@ class SharedEvent:
     Source: guides of Eliza ("Error Handling"), Milady ("Hook Registry"), OpenClaw (sections 4 and 10).
     """
 
-    error_text: ErrorText
+    error_text: str  # the host's line: {key} that matched, {event} as fired, {message}
     event_key: str  # as fired: handlers may change the event's type and action
     batched: bool = True
     failure_summary: str | None = None  # the host's last line if handlers failed: {count}
@@ -49,7 +48,8 @@ class SharedEvent:
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         if result.error is None:
             return fold, Next.GO
-        text = self.error_text(result.call.key, self.event_key, self.failure_text(result.error))
+        message = self.failure_text(result.error)
+        text = self.error_text.format(key=result.call.key, event=self.event_key, message=message)
         return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
 
     def ignored_change_notes(self, result: Result) -> tuple[str, ...]:
@@ -58,9 +58,8 @@ class SharedEvent:
             return ()
         names = dict.fromkeys(_changed_name(str(step.get("path"))) for step in result.patch)
         why = f"the host neither waits for handlers of {self.event_key} nor reads their changes"
-        return tuple(
-            f"its change to context.{one_line(name, 60)} is ignored: {why}" for name in names if name
-        )
+        changes = (f"the handler's change to context.{one_line(name, 60)}" for name in names if name)
+        return tuple(f"{change} is ignored: {why}" for change in changes)
 
     def finish(self, fold: Fold) -> Ending:
         count = len(fold.log)  # one line per failure

@@ -1,6 +1,6 @@
 """Finds hooks in collections and packs, and folders that are themselves a hook, as shipped OpenClaw does.
 
-Links out of a hook or pack and hard links are refused. Source: disc-06 to disc-13.
+Refuses hard links, and links that lead out of a hook or pack. Source: disc-06 to disc-13.
 """
 
 import json
@@ -28,6 +28,7 @@ from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook
 from hookscope.model.hook_status import FoundHooks
 from hookscope.model.host import Host
 from hookscope.model.machine import FolderItem
+from hookscope.model.payload import mapping_or_empty
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
@@ -49,10 +50,7 @@ class CollectionRules:
 def find_in_collections(
     host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook], *, rules: CollectionRules
 ) -> FoundHooks:
-    """Return all hooks of the host's folders, in scan order.
-
-    A hook without a handler is rejected (disc-10).
-    """
+    """Return all hooks in the host's folders, in scan order; one without a handler is rejected (disc-10)."""
     search = HookSearch(shape, texts, host.machine.files)
     for folder in host.folders_of("folder"):
         for path, linked in _hook_folders(folder, rules, search):
@@ -62,7 +60,7 @@ def find_in_collections(
 
 
 def _hook_folders(folder: Folder, rules: CollectionRules, search: HookSearch) -> Iterator[tuple[Path, bool]]:
-    """Yield the candidate folders, each with whether its path may contain a link."""
+    """Yield each candidate folder, and whether its path may contain a link."""
     if folder.source in rules.may_be_hook_sources:
         packed = _pack(folder.path, folder, rules, search)
         if packed is not None:
@@ -100,10 +98,7 @@ def _names(folder: Path, search: HookSearch) -> frozenset[str]:
 
 
 def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch) -> list[Path] | None:
-    """Return the hook folders that a package lists, in its order; None if it lists none.
-
-    Source: disc-06 to disc-08.
-    """
+    """Return the hook folders that a package lists, in order; None if it lists none (disc-06 to disc-08)."""
     listed = _listed(path, rules.package_key, search)
     if not listed:
         return None
@@ -126,17 +121,14 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
             search.reject(folder, target, reason, place=place(), name=target.name)
     for unlisted in _report_unlisted(path, hook_folders, search):
         entry = "./" if unlisted == path else f"./{unlisted.relative_to(path).as_posix()}"
-        reason = f'it has a {MANIFEST}, but the hooks in {PACKAGE} do not list "{entry}"'
+        reason = f'the folder has a {MANIFEST}, but `hooks` in {PACKAGE} does not list "{entry}"'
         list_of_hooks = _place_in(path / PACKAGE, (rules.package_key, "hooks"), search)
         search.reject(folder, unlisted, reason, place=list_of_hooks, name=unlisted.name)
     return hook_folders
 
 
 def _report_unlisted(pack: Path, hook_folders: list[Path], search: HookSearch) -> list[Path]:
-    """Return the hook folders near the listed ones that the package does not list.
-
-    The pack itself is included if it has a manifest.
-    """
+    """Return hook folders that the package does not list: the pack itself, and those beside listed ones."""
     places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in hook_folders if path != pack)))
     found = [pack] if MANIFEST in _names(pack, search) else []
     for place in places:
@@ -150,7 +142,7 @@ def _report_unlisted(pack: Path, hook_folders: list[Path], search: HookSearch) -
 
 
 def _entry_name(entry: str) -> str:
-    """Return the name that a hook in this folder would have."""
+    """Return the name of a hook in the folder that `entry` names."""
     return next((step for step in reversed(entry.split("/")) if step not in ("", ".", "..")), "")
 
 
@@ -164,10 +156,7 @@ def _place_in(file: Path, path: KeyPath, search: HookSearch) -> FilePosition:
 
 
 def _listed(path: Path, key: str, search: HookSearch) -> dict[int, str]:
-    """Return the `hooks` that a package lists, by their index in the list.
-
-    Empty if there is no package.json, or it cannot be read (disc-06).
-    """
+    """Return the `hooks` that a package.json lists, by index; empty if it cannot be read (disc-06)."""
     file = path / PACKAGE
     facts = search.files.facts(file)
     if facts is None or not facts.file or facts.size > LARGEST_MANIFEST:
@@ -176,8 +165,7 @@ def _listed(path: Path, key: str, search: HookSearch) -> dict[int, str]:
         package = json.loads(search.files.read(file).decode("utf-8", "replace"))
     except (OSError, ValueError, RecursionError):
         return {}
-    own = package.get(key) if isinstance(package, dict) else None
-    listed = own.get("hooks") if isinstance(own, dict) else None
+    listed = mapping_or_empty(mapping_or_empty(package).get(key)).get("hooks")
     items = listed if isinstance(listed, list) else []
     return {at: item.strip() for at, item in enumerate(items) if isinstance(item, str) and item.strip()}
 
@@ -273,10 +261,7 @@ def _manifest(file: Path, real: Path, folder: Folder, largest: int, search: Hook
 def _handler(
     path: Path, real: Path, names: frozenset[str], candidates: tuple[str, ...], search: HookSearch
 ) -> tuple[Path | None, str]:
-    """Return the first allowed candidate, links resolved, and why the last refused one was refused.
-
-    Source: disc-09.
-    """
+    """Return the path of the first accepted candidate, and why the last refused one was refused (disc-09)."""
     refused = ""
     for name in candidates:
         if name not in names:
@@ -302,10 +287,7 @@ def _unreadable(file: Path, search: HookSearch) -> str:
 
 
 def boundary_violation(file: Path, folder: Path, search: HookSearch) -> str:
-    """Return why a file of a hook is refused; empty if it is accepted.
-
-    `folder` is the real folder of the hook.
-    """
+    """Return why a file of the hook in `folder`, a real path, is refused; empty if it is accepted."""
     facts = search.files.facts(file)
     if facts is None or not facts.file:
         return "is not a readable file"

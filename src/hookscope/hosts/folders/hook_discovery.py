@@ -30,9 +30,7 @@ class FolderShape:
     handlers: tuple[str, ...]  # the host's own names, in order of precedence
     older_namespaces: tuple[str, ...] = ()  # former namespaces that the host still reads
     follows_links: bool = True  # whether a linked hook folder is a hook
-    rejects_outside_handler: bool = (
-        False  # a handler that links out of its folder counts as missing (disc-11)
-    )
+    rejects_outside_handler: bool = False  # whether a handler outside its folder is missing (disc-11)
     reports_real_handler: bool = False  # whether a linked handler is reported as its target
     marks_python: bool = False  # whether Python handlers are marked as not run by the host
     read_header: ManifestReader = read_yaml_header
@@ -98,10 +96,7 @@ def report_loose_files(children: list[FolderItem], folder: Folder, search: HookS
 
 
 def report_missing_manifest(path: Path, names: list[str], folder: Folder, search: HookSearch) -> None:
-    """Reject a folder that was clearly meant as a hook but has no manifest.
-
-    Other folders are ignored.
-    """
+    """Reject a folder that was clearly meant as a hook but has no manifest. Ignore other folders."""
     misspelt = next((name for name in names if name.lower() == MANIFEST.lower()), None)
     if misspelt is not None:
         reason = f"the file must be called {MANIFEST}; this one is {misspelt}"
@@ -120,10 +115,7 @@ def report_missing_manifest(path: Path, names: list[str], folder: Folder, search
 
 
 def _too_deep(path: Path, search: HookSearch) -> list[Path]:
-    """Return the folders with a HOOK.md below a folder without one, outermost first.
-
-    Links are not followed.
-    """
+    """Return the folders with a HOOK.md below `path`, outermost first. Links are not followed."""
     found, queue = [], [path]
     for _ in range(MAX_FOLDERS_BELOW):
         if not queue:
@@ -136,14 +128,9 @@ def _too_deep(path: Path, search: HookSearch) -> list[Path]:
         if current != path and any(child.name == MANIFEST for child in children):
             found.append(current)
         elif len(current.relative_to(path).parts) < MAX_DEPTH:
-            queue += [child.path for child in children if _may_hold_hooks(child)]
+            own = (child for child in children if child.folder and not child.linked)
+            queue += [child.path for child in own if child.name[:1] != "." and child.name != "node_modules"]
     return found
-
-
-def _may_hold_hooks(child: FolderItem) -> bool:
-    return (
-        child.folder and not child.linked and not child.name.startswith(".") and child.name != "node_modules"
-    )
 
 
 def missing_header_reason(source: bytes) -> str:
@@ -237,7 +224,7 @@ def blocking_file(path: Path, files: Files) -> str:
 
 
 def os_error_reason(error: OSError) -> str:
-    """Describe an OSError in a phrase, after its path."""
+    """Describe an OSError in a phrase: its file, if it names one, and the reason."""
     description = (error.strerror or str(error)).lower()
     return f"{error.filename}: {description}" if error.filename else description
 

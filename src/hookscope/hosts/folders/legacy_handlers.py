@@ -12,6 +12,7 @@ from hookscope.hosts.gates.rules import UNNAMED
 from hookscope.model.hook import LANGUAGE_OF, Folder, Hook, Metadata, MetadataFault
 from hookscope.model.hook_status import Gate, GateRule
 from hookscope.model.host import Host
+from hookscope.model.payload import mapping_or_empty
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
 
@@ -55,7 +56,7 @@ def _hooks_of_non_list(listed: Any, folder: Folder, rule: LegacyRule, host: Host
 
 
 def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) -> Hook:
-    item_map: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
+    item_map = mapping_or_empty(item)
     faults = tuple(
         MetadataFault(
             (number, name),

@@ -45,7 +45,7 @@ class HeaderReading:
         value = source.get(name)
         if value is None or type(value) is str:
             return value
-        self.add_fault((*path, name), "a text", value)
+        self.add_fault((*path, name), "a string", value)
         return None
 
     def optional_text(self, source: Mapping[str, Any], name: str) -> str | None:

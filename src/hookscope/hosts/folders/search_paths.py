@@ -14,13 +14,9 @@ from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import FilePosition, Folder, Hook, LogLine, Problem
 from hookscope.model.hook_status import FoundHooks, Ranking
 from hookscope.model.host import Host
+from hookscope.model.payload import mapping_or_empty, strings_in_list
 from hookscope.model.trust import is_folder_trusted
 from hookscope.values import dataclass
-
-
-def may_win(newcomer: Hook, holder: Hook) -> bool:
-    """Return whether `newcomer` may replace `holder`: not if the host finds only `holder`."""
-    return holder.beyond_host or not newcomer.beyond_host
 
 
 def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
@@ -36,7 +32,9 @@ def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
         if hook.kind == "legacy":
             continue
         holder = by_name.get(hook.name)
-        if holder is None or (hook.folder.rank >= holder.folder.rank and may_win(hook, holder)):
+        if holder is None or (
+            hook.folder.rank >= holder.folder.rank and hook.beyond_host <= holder.beyond_host
+        ):
             by_name[hook.name] = hook
     legacy = tuple(hook for hook in found.hooks if hook.kind == "legacy")
     winners = (*by_name.values(), *legacy)
@@ -52,7 +50,7 @@ def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
 
 @dataclass(frozen=True, slots=True)
 class SourcePolicy:
-    """Which labels of hooks folders may replace which others."""
+    """Which of two hooks with one name may replace the other, by the labels of their folders."""
 
     replaces: Mapping[str, frozenset[str]]  # a newcomer's label → the labels it may replace
     refusal: str  # the host's warning: {source} {name} {other}
@@ -91,10 +89,7 @@ def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
 
 
 def _by_rank(hooks: Iterable[Hook]) -> list[Hook]:
-    """Return the hooks sorted by rank.
-
-    Hooks of extra folders come first within their rank, once for each time the folder is named.
-    """
+    """Return the hooks by rank; within a rank, extra folders first, repeated if they are named repeatedly."""
     keyed = [
         (_rank(hook), position, hook) for hook in hooks for position in hook.folder.extra_positions or (inf,)
     ]
@@ -142,7 +137,7 @@ def hooks_folder(
 def extra_folders(
     host: Host, rank: int, allowed: ExtraRule, *, label: str | None = None, base: Path | None = None
 ) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """Return the extra folders of the calling program, unchecked, then those of the settings.
+    """Return the extra folders that the calling program passes, unchecked, then those in the settings.
 
     Relative paths are resolved against `base`, by default the settings file's folder. Refused
     folders and values of the wrong type become problems.
@@ -236,8 +231,7 @@ def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Ite
     A hooks folder outside its bundle is skipped. Of two bundles with the same id, the first counts.
     Source: disc-17.
     """
-    settings = host.settings.get(rules.settings)
-    plugins: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
+    plugins = mapping_or_empty(host.settings.get(rules.settings))
     known: set[str] = set()
     for root, opt_in in _bundle_roots(plugins, host, rules).items():
         found = _bundle_manifest(root, host, rules)
@@ -254,8 +248,7 @@ def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Ite
 
 def bundle_ids(host: Host, rules: BundleRules) -> frozenset[str]:
     """Return the ids of all bundles, active or not."""
-    settings = host.settings.get(rules.settings)
-    roots = _bundle_roots(settings if isinstance(settings, Mapping) else {}, host, rules)
+    roots = _bundle_roots(mapping_or_empty(host.settings.get(rules.settings)), host, rules)
     found = {root: _bundle_manifest(root, host, rules) for root in roots}
     return frozenset(bundle_id(one[0].get("name"), root) for root, one in found.items() if one is not None)
 
@@ -268,12 +261,8 @@ def bundle_id(name: object, root: Path) -> str:
 
 def _bundle_roots(plugins: Mapping[str, Any], host: Host, rules: BundleRules) -> dict[Path, bool]:
     """Return the folders that may be bundles, and whether each must be enabled in the settings."""
-    load = plugins.get("load")
-    paths = load.get("paths") if isinstance(load, Mapping) else None
     roots: dict[Path, bool] = {}
-    for item in paths if isinstance(paths, list) else []:
-        if not isinstance(item, str) or not item.strip():
-            continue
+    for item in filter(str.strip, strings_in_list(mapping_or_empty(plugins.get("load")).get("paths"))):
         path = host.machine.absolute(item.strip())
         facts = (host.machine.files.facts(path / manifest) for manifest in rules.manifests)
         found = [path] if any(fact is not None for fact in facts) else subfolders(path, host)
@@ -314,13 +303,13 @@ def _bundle_manifest(
 
 def _is_active(plugin: str, plugins: Mapping[str, Any], *, opt_in: bool) -> bool:
     allowed, denied, entries = (plugins.get(name) for name in ("allow", "deny", "entries"))
-    entry = entries.get(plugin) if isinstance(entries, Mapping) else None
+    is_on = mapping_or_empty(mapping_or_empty(entries).get(plugin)).get("enabled")
     return not (
         plugins.get("enabled") is False
         or (isinstance(denied, list) and plugin in denied)
         or (isinstance(allowed, list) and allowed and plugin not in allowed)
-        or (isinstance(entry, Mapping) and entry.get("enabled") is False)
-        or (opt_in and not allowed and not (isinstance(entry, Mapping) and entry.get("enabled") is True))
+        or is_on is False
+        or (opt_in and not allowed and is_on is not True)
     )
 
 
@@ -328,8 +317,8 @@ def _bundle_hooks(
     root: Path, manifest: Mapping[str, Any], default: str | None, host: Host, rules: BundleRules
 ) -> Iterator[Path]:
     listed = manifest.get(rules.hooks)
-    items = [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []
-    names = [item.strip() for item in items if isinstance(item, str) and item.strip()]
+    items = [listed] if isinstance(listed, str) else strings_in_list(listed)
+    names = [item.strip() for item in items if item.strip()]
     files = host.machine.files
     for name in names or filter(None, [default]):
         path = host.machine.absolute(name, base=root)

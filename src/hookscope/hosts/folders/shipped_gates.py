@@ -15,11 +15,12 @@ from hookscope.hosts.folders.search_paths import PLUGIN, WORKSPACE
 from hookscope.hosts.gates import enabled, events, os
 from hookscope.hosts.gates.bins import NO_ANY_BINS, NO_BINS
 from hookscope.hosts.gates.config import NO_CONFIG
-from hookscope.hosts.gates.env import NO_ENV
+from hookscope.hosts.gates.env import NO_ENV, OF_ENTRY
 from hookscope.hosts.gates.rules import cached_by_field
 from hookscope.model.hook import Edit, Hook
 from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
+from hookscope.model.payload import mapping_or_empty, strings_in_list
 from hookscope.values import dataclass
 
 PATHEXT = ".EXE;.CMD;.BAT;.COM"  # the default on Windows
@@ -54,7 +55,7 @@ def events_gate(hook: Hook, host: Host) -> Gate:
 
 @dataclass(frozen=True, slots=True)
 class ReportedOsGate:
-    """Check the platform as reports compare it: case-insensitive, with aliases for platforms (req-06)."""
+    """Check the platform as the host's reports do: case-insensitive, with aliases for platforms (req-06)."""
 
     aliases: Mapping[str, str]
     exact: bool = False  # whether names must be equal, with no aliases
@@ -145,7 +146,7 @@ def _needed_variables(
         return bool(value if blanks else value.strip())
 
     where = {
-        name: "" if is_set(host.env.get(name, "")) else " by its entry" if is_set(own.get(name, "")) else None
+        name: "" if is_set(host.env.get(name, "")) else OF_ENTRY if is_set(own.get(name, "")) else None
         for name in needed
     }
     missing = tuple(name for name in needed if where[name] is None)
@@ -197,10 +198,7 @@ class ConfigGate:
 
 
 def setting_at(path: str, value: Any) -> Any:
-    """Return the value at a dotted path, or ABSENT.
-
-    Empty steps are skipped; some names are never resolved.
-    """
+    """Return the value at a dotted path, or ABSENT. Skips empty steps; never resolves some names."""
     steps = path_steps(path)
     if not NEVER_RESOLVED.isdisjoint(steps):
         return ABSENT
@@ -244,8 +242,7 @@ def selected_before_2026_8(hook: Hook, host: Host) -> Gate:
     if host.hooks_setting("enabled")[0] is True or _has_extra_folder(host):
         return SELECTED_BY_ALL
     legacy, installs = (host.hooks_setting(name)[0] for name in ("handlers", "installs"))
-    installed = installs if isinstance(installs, Mapping) else {}
-    names = [_hook_names(install) for install in installed.values()]
+    names = [_hook_names(install) for install in mapping_or_empty(installs).values()]
     if legacy or not all(names):
         return SELECTED_BY_ALL
     if hook.name in {name for listed in names for name in listed}:
@@ -253,7 +250,7 @@ def selected_before_2026_8(hook: Hook, host: Host) -> Gate:
     gate = selected_gate(hook, host)
     if gate.passed and hook.name not in _names_switched_on(host):
         _, where = host.hooks_setting("entries")
-        reason = f"{'.'.join(map(str, where))} lists its key, but the loader looks for its name"
+        reason = f"{'.'.join(map(str, where))} lists the hook's key, but the loader looks for its name"
         path = (*where, hook.name, "enabled")
         fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
         return _unselected("not named", reason, where, fix)
@@ -262,9 +259,7 @@ def selected_before_2026_8(hook: Hook, host: Host) -> Gate:
 
 def _hook_names(install: Any) -> list[str]:
     """Return the names of the hooks that an install added, as the settings of older versions list them."""
-    listed = install.get("hooks") if isinstance(install, Mapping) else None
-    names = [script_trim(name) for name in listed or () if isinstance(name, str)]
-    return [name for name in names if name]
+    return [*filter(None, map(script_trim, strings_in_list(mapping_or_empty(install).get("hooks"))))]
 
 
 def selected_gate(hook: Hook, host: Host) -> Gate:
@@ -291,9 +286,9 @@ def selected_gate(hook: Hook, host: Host) -> Gate:
     path = (*where, hook.key, "enabled")
     fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
     if hook.name in declared or hook.key in declared:
-        reason = "`enabled` in its entry is false, so the loader skips it"
+        reason = "`enabled` in the hook's entry is false, so the loader skips the hook"
         return _unselected("switched off", reason, where, fix)
-    reason = f"the loader loads only hooks in {dotted}, and this one is not there"
+    reason = f"the loader loads only hooks in {dotted}, and this hook is not there"
     return _unselected("not named", reason, where, fix)
 
 
@@ -311,39 +306,35 @@ SELECTED = register_gate(
 def has_hook_settings(host: Host) -> bool:
     """Return whether the settings configure any hooks; if not, the loader does not scan (sel-01)."""
     on, _ = host.hooks_setting("enabled")
-    found, _ = host.hooks_setting("entries")
-    entries = found.values() if isinstance(found, Mapping) else ()
+    entries = mapping_or_empty(host.hooks_setting("entries")[0]).values()
     return on is not False and (on is True or _has_extra_folder(host) or not all(map(_is_off, entries)))
 
 
 def names_in_entries(host: Host) -> frozenset[str]:
-    """Return the hook names of the entries, enabled or not.
-
-    Names are trimmed; blank ones are ignored.
-    """
+    """Return the trimmed hook names of the entries, enabled or not, without blank names."""
     return frozenset(_entries_by_name(host))
 
 
 def _names_switched_on(host: Host) -> frozenset[str]:
     """Return the hook names of the entries that are not disabled."""
-    known: frozenset[str] | None = host.known.get(_names_switched_on)
-    if known is None:
-        named = _entries_by_name(host).items()
-        known = frozenset(name for name, listed in named if not all(map(_is_off, listed)))
-        host.known[_names_switched_on] = known
-    return known
+    named = _entries_by_name(host).items()
+    return host.cached(
+        _names_switched_on, lambda: frozenset(name for name, listed in named if not all(map(_is_off, listed)))
+    )
 
 
 def _entries_by_name(host: Host) -> Mapping[str, list[Any]]:
     """Return the settings entries by hook name, read once for all hooks."""
-    known: dict[str, list[Any]] | None = host.known.get(_entries_by_name)
-    if known is None:
+
+    def read() -> Mapping[str, list[Any]]:
         found, _ = host.hooks_setting("entries")
-        known = host.known[_entries_by_name] = {}
-        for key, entry in found.items() if isinstance(found, Mapping) else ():
+        named: dict[str, list[Any]] = {}
+        for key, entry in mapping_or_empty(found).items():
             if name := script_trim(key):
-                known.setdefault(name, []).append(entry)
-    return known
+                named.setdefault(name, []).append(entry)
+        return named
+
+    return host.cached(_entries_by_name, read)
 
 
 def _unselected(found: str, reason: str, where: KeyPath, fix: Edit) -> Gate:
@@ -363,8 +354,7 @@ def _is_off(entry: object) -> bool:
 
 def _has_extra_folder(host: Host) -> bool:
     listed, _ = host.hooks_setting("load", "extraDirs")
-    named = listed if isinstance(listed, list) else []
-    return bool(host.overrides.extra) or any(isinstance(item, str) and item.strip() for item in named)
+    return bool(host.overrides.extra) or any(item.strip() for item in strings_in_list(listed))
 
 
 def missing_text(name: str, missing: tuple[str, ...]) -> str:

@@ -19,6 +19,7 @@ from hookscope.hosts.folders.manifest import (
     misplaced_metadata,
 )
 from hookscope.model.hook import Metadata, Requires
+from hookscope.model.payload import mapping_or_empty
 
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
 _HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
@@ -93,22 +94,21 @@ def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) 
     if isinstance(metadata, dict) and is_truthy(metadata.get(namespace)):
         return ()
     if warnings:
-        return ("its metadata is ignored: it is not valid JSON",)
+        return ("the metadata is ignored: it is not valid JSON",)
     if isinstance(metadata, dict):
         others = ", ".join(f"`metadata.{name}`" for name in metadata)
-        return (f"its metadata is not read: it is under {others or 'no name'}, not `{namespace}`",)
+        return (f"the metadata is not read: it is under {others or 'no name'}, not `{namespace}`",)
     if re.search(r"^metadata:", block, re.MULTILINE):
-        return ("its metadata is not read: the host needs JSON that begins on the line `metadata:`",)
-    return ("it has no metadata",)
+        return ("the metadata is not read: the host needs JSON that begins on the line `metadata:`",)
+    return ("the header has no metadata",)
 
 
 def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadata:
     """Return the fields as written: lists in their own fields, unusable values in `unvalidated`."""
     if not is_truthy(own):
         return Metadata(homepage=homepage, notes=notes)
-    fields: Mapping[str, Any] = own if isinstance(own, dict) else {}
-    requires = fields.get("requires")
-    required: Mapping[str, Any] = requires if isinstance(requires, dict) else {}
+    fields = mapping_or_empty(own)
+    required = mapping_or_empty(fields.get("requires"))
     requirements = {"os": fields.get("os"), **{name: required.get(name) for name in REQUIREMENT_FIELDS}}
     lists = {
         name: tuple(map(javascript_text if name == "os" else script_text, value))
@@ -186,15 +186,14 @@ def metadata_of_texts(
     `install_labels`: see `install_methods`. Source: fm-04 to fm-09.
     """
     block = _object_in(header.get("metadata", ""))
-    own = next((value for name in namespaces if _is_object(value := block.get(name))), None)
-    fields: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+    own = next((value for name in namespaces if isinstance(value := block.get(name), Mapping | list)), None)
+    fields = mapping_or_empty(own)
     reading = HeaderReading()
     if own is None:
         reading.notes += misplaced_metadata(header, block, namespaces[0])
         if header.get("metadata") and not block:
             reading.notes.append("`metadata` is ignored: it is not valid JSON5")
-    requires = fields.get("requires")
-    needs = requires if isinstance(requires, Mapping) else {}
+    needs = mapping_or_empty(fields.get("requires"))
     homepage = _first_present(_text(fields.get("homepage")), *(header.get(name) for name in HOMEPAGES))
     return Metadata(
         events=text_list(fields.get("events")),
@@ -258,14 +257,9 @@ DEEPEST_METADATA = 500  # nested lists and objects; the program has no limit
 
 def _object_in(text: str) -> Mapping[str, Any]:
     try:
-        value = read_json5(text.encode("utf-8", "replace"), DEEPEST_METADATA)
+        return mapping_or_empty(read_json5(text.encode("utf-8", "replace"), DEEPEST_METADATA))
     except FormatError:
         return {}
-    return value if isinstance(value, Mapping) else {}
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, Mapping | list)
 
 
 def _text(value: object) -> str | None:

@@ -22,9 +22,7 @@ class StrictFolders:
     """Implements `StrictLoadCheck`."""
 
     names_in_settings: Callable[[Host], frozenset[str]]  # the hooks that the settings name
-    is_configured: Callable[
-        [Host], bool
-    ]  # whether the settings configure any hooks: if not, the host does not scan
+    is_configured: Callable[[Host], bool]  # whether the settings configure hooks; if not, there is no scan
     lost_manifest: str  # the host's sentences: {name} {file}
     lost_handler: str  # {name} {folder}
 

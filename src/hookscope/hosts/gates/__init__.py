@@ -1,6 +1,6 @@
-"""The gates that several kinds of hook system share: a file each, with checks, evidence and GateKind.
+"""The gates that several kinds of hook systems share. A file has the checks, the evidence and the GateKind.
 
-A gate of a single kind is in the folder of that kind, and a gate that the engine makes is in `engine`.
+A gate of only one kind of hook system is in the folder of that kind; gates of the engine are in `engine`.
 To add a gate, write its file here. Its `guide_order` puts it among the gates of the guides; a shipped program
 checks it if `RULES` in its dialect passes it to `rules_of`.
 """

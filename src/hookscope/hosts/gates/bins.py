@@ -12,19 +12,10 @@ NO_BINS = nothing_needed("bins")
 NO_ANY_BINS = nothing_needed("anyBins")
 
 # Folders that often contain programs but are often missing from the PATH of a service.
-USUAL_FOLDERS = (
-    "~/.local/bin",
-    "~/bin",
-    "/usr/local/bin",
-    "/usr/bin",
-    "/bin",
-    "/opt/homebrew/bin",
-    "~/.cargo/bin",
-    "~/go/bin",
-    "~/.bun/bin",
-    "~/.deno/bin",
-    "~/.npm-global/bin",
-)
+USUAL_FOLDERS = """
+~/.local/bin ~/bin /usr/local/bin /usr/bin /bin /opt/homebrew/bin ~/.cargo/bin ~/go/bin ~/.bun/bin ~/.deno/bin
+~/.npm-global/bin
+"""
 
 
 @cached_by_field(attrgetter("meta.requires.bins"))
@@ -66,7 +57,7 @@ def any_bins_gate(hook: Hook, host: Host) -> Gate:
 def _programs(gate: Gate, hook: Hook, host: Host) -> Evidence:
     here = host.machine
     folders, near = here.search_path(), []
-    usual = tuple(str(here.absolute(path)) for path in USUAL_FOLDERS)
+    usual = tuple(str(here.absolute(path)) for path in USUAL_FOLDERS.split())
     elsewhere = tuple(path for path in usual if path not in folders)
     for name in gate.missing:
         program = here.files.program(name, folders)

@@ -63,7 +63,7 @@ def _settings(gate: Gate, hook: Hook, host: Host) -> Evidence:
 
 
 def _near_settings(path: str, host: Host) -> Iterator[str]:
-    """Yield a set path that differs from `path` in one step, or else one that has the same last step."""
+    """Yield the set path that was probably meant: one other step than in `path`, else the same last step."""
     value: Any = host.settings.value
     steps = path_steps(path)
     for place, step in enumerate(steps):
@@ -93,7 +93,7 @@ def _located_path(path: KeyPath, host: Host) -> str:
 
 
 def _paths_ending_in(name: str, settings: Mapping[str, Any]) -> Iterator[KeyPath]:
-    """Yield the paths that end in this name, top levels first."""
+    """Yield the paths of settings that have a value and the last step `name`, outermost first."""
     waiting: list[tuple[KeyPath, Any]] = [((), settings)]
     visited = 0
     for path, value in waiting:  # grows during the loop

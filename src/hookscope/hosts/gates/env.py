@@ -1,10 +1,9 @@
 """The `env` gate: is each needed variable set, in the environment or in the hook's settings entry?"""
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from hookscope.formats.environment_files import read_dotenv
 from hookscope.hosts.gates.evidence import setting_location, similar_names
@@ -12,11 +11,13 @@ from hookscope.hosts.gates.rules import cached_by_field, nothing_needed
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
 from hookscope.model.host import Host
+from hookscope.model.payload import mapping_or_empty
 from hookscope.model.text import nearest_word
 
 NO_ENV = nothing_needed("env")
 LARGEST_DOTENV = 262_144  # bytes
 DOTENV = ".env"
+OF_ENTRY = " by the hook's entry"  # set there, not in the environment
 
 
 def env_gate(hook: Hook, host: Host) -> Gate:
@@ -47,7 +48,7 @@ def _env_found(needed: tuple[str, ...], missing: tuple[str, ...], host: Host) ->
             near = _similar_variable(name, tuple(host.env))
             words.append(f"{name} unset" + (f" ({near} is set)" if near else ""))
         else:
-            words.append(f"{name} set" + ("" if host.env.get(name) else " by its entry"))
+            words.append(f"{name} set" + ("" if host.env.get(name) else OF_ENTRY))
     return ", ".join(words)
 
 
@@ -71,38 +72,23 @@ def _variables(gate: Gate, hook: Hook, host: Host) -> Evidence:
 
 
 def _near_variables(name: str, hook: Hook, host: Host) -> Iterator[str]:
-    own = host.entry(hook.key).get("env")
-    listed: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+    listed = mapping_or_empty(host.entry(hook.key).get("env"))
     if name in host.env or name in listed:
-        at = "" if name in host.env else " in its entry"
+        at = "" if name in host.env else " in the hook's entry"
         value = host.env.get(name, listed.get(name))
         yield f"{name} is set{at}, but {'empty' if isinstance(value, str) else 'not a string'}"
-    for like in _similar_variables(name, host):
+    for like in host.cached((similar_names, name), lambda: similar_names(name, tuple(host.env))):
         yield f"{like} is set; {name} is needed"
     for like in similar_names(name, tuple(map(str, listed))) if listed else ():
-        yield f"{like} is in its entry; {name} is needed"
+        yield f"{like} is in the hook's entry; {name} is needed"
     other, where = host.hooks_setting("entries", hook.name, "env", name)
     if other is not None and hook.key != hook.name:
         yield f"{'.'.join(map(str, where))} is set; this hook's entry is {hook.key}"
     read = host.dialect.settings_rules.dotenv
-    for folder in dict.fromkeys((host.workspace, host.state)):
-        if (folder != host.state or read is None) and name in _dotenv(folder / DOTENV, host):
-            yield f"{host.machine.short(folder / DOTENV)} sets {name}, but the host does not read this file"
-
-
-def _similar_variables(name: str, host: Host) -> tuple[str, ...]:
-    key = (similar_names, name)
-    if key not in host.known:
-        host.known[key] = similar_names(name, tuple(host.env))
-    found: tuple[str, ...] = host.known[key]
-    return found
-
-
-def _dotenv(file: Path, host: Host) -> Mapping[str, str]:
-    if (_dotenv, file) not in host.known:
-        host.known[_dotenv, file] = _read_dotenv(file, host)
-    read: Mapping[str, str] = host.known[_dotenv, file]
-    return read
+    for file in dict.fromkeys((host.workspace / DOTENV, host.state / DOTENV)):
+        is_unread = read is None or file.parent != host.state
+        if is_unread and name in host.cached((_read_dotenv, file), partial(_read_dotenv, file, host)):
+            yield f"{host.machine.short(file)} sets {name}, but the host does not read this file"
 
 
 def _read_dotenv(file: Path, host: Host) -> Mapping[str, str]:

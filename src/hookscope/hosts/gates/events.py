@@ -38,7 +38,7 @@ EVENTS = register_gate(
         evidence=_header,
         fix=FixKind.MOVE_EVENTS,
         problem="its header names no event that the host reads",
-        why_no_fix="only its author knows its events",
+        why_no_fix="only the hook's author knows the right events",
         entry_advice="write `event` and `module`, both as strings, into {entry}",
         next_step="{hooks.fix} moves or adds them; {hooks.edit} opens HOOK.md, whose metadata needs `events`",
     )

@@ -21,11 +21,8 @@ def with_evidence(gate: Gate, hook: Hook, host: Host) -> Gate:
         return gate
     if not gate.kind.evidence_of_host:
         return _find_evidence(gate, hook, host)
-    key = (with_evidence, id(gate))
-    if key not in host.known:  # the entry keeps the gate alive, so no other gate gets its id
-        host.known[key] = (gate, _find_evidence(gate, hook, host))
-    found: Gate = host.known[key][1]
-    return found
+    # The entry keeps the gate alive, so no other gate gets its id.
+    return host.cached((with_evidence, id(gate)), lambda: (gate, _find_evidence(gate, hook, host)))[1]
 
 
 def _find_evidence(gate: Gate, hook: Hook, host: Host) -> Gate:
@@ -52,7 +49,7 @@ def setting_location(path: KeyPath, host: Host) -> str:
 
 
 def note_hooks(hooks: Iterable[Hook], host: Host) -> None:
-    """Record the names and settings keys of the hooks that a scan found: these are not typos."""
+    """Record the names and settings keys of the hooks that a scan found: none of these is a typo."""
     real_names: set[str] = host.known.setdefault(note_hooks, set())
     real_names.update(word for hook in hooks for word in (hook.name, hook.key))
 
@@ -71,7 +68,7 @@ def similar_to_no_hook(name: str, names: Iterable[str], host: Host) -> tuple[str
 
 
 def similar_among(name: str, names: tuple[str, ...], host: Host) -> tuple[str, ...]:
-    """Return `similar_names`; empty once a scan has compared `MOST_COMPARED` names, which bounds its time."""
+    """Return `similar_names`; to limit a scan's time, empty once it has compared `MOST_COMPARED` names."""
     compared: int = host.known.get(similar_among, 0) + len(names)
     host.known[similar_among] = compared
     return similar_names(name, names) if compared <= MOST_COMPARED else ()
@@ -79,7 +76,7 @@ def similar_among(name: str, names: tuple[str, ...], host: Host) -> tuple[str, .
 
 @lru_cache(maxsize=1024)
 def similar_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return at most two names similar to `name`, closest first; a different case counts as equal."""
+    """Return at most two names similar to `name`, closest first; upper and lower case are equal."""
     known = {other.lower(): other for other in names if other != name}
     near = get_close_matches(name.lower(), known, n=2, cutoff=SIMILARITY)
     return tuple(known[word] for word in near)

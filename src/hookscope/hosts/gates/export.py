@@ -32,7 +32,7 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: 
     match found.kind:
         case "function" | "async function" if called and found.required_arguments is not None:
             count = f"{found.required_arguments} arguments" if found.required_arguments else "no argument"
-            reason = f"`{found.name}` in {path.name} needs {count}; it is called with one, the event"
+            reason = f"`{found.name}` in {path.name} needs {count}; the host calls it with one, the event"
             return Gate("export", False, names[-1:], (found.name,), WRONG_ARGUMENTS, reason, place=place)
         case "function" | "async function":
             at = f"{path.name}:{found.line}"
@@ -50,7 +50,7 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: 
 def _missing_export_gate(exports: dict[str, Export], name: str, path: Path) -> Gate:
     functions = [export.name for export in exports.values() if "function" in export.kind]
     near = nearest_word(name, functions)
-    like = (f"{near} is there; {name} is needed",) if near else ()
+    like = (f"the file has {near}; {name} is needed",) if near else ()
     if near:
         suggestion = f"; did you mean {near}?"
     elif functions:
@@ -66,7 +66,7 @@ EXPORT = register_gate(
         "export",
         state=State.BROKEN,
         fix=FixKind.NAME_EXPORT,
-        why_no_fix="only its author knows which function is meant",
+        why_no_fix="only the hook's author knows which function is meant",
         next_step="{hooks.fix} corrects it if possible; {hooks.edit} opens the handler",
     )
 )

@@ -53,7 +53,7 @@ FIELDS = register_gate(
         state=State.BROKEN,
         check=fields_gate,
         fix=FixKind.FIELD_TYPES,
-        why_no_fix="only its author knows what was meant",
+        why_no_fix="only the hook's author knows the right value",
         entry_advice="write `event` and `module`, both as strings, into {entry}",
         next_step="{hooks.fix} corrects it if possible; {hooks.edit} opens HOOK.md at this field",
     )

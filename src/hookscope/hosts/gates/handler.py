@@ -8,6 +8,7 @@ from hookscope.hosts.gates.rules import UNNAMED
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
+from hookscope.model.payload import mapping_or_empty
 
 LARGEST_PACKAGE = 1024 * 1024  # bytes of a package.json
 # Shared by all hooks with these handler names: most hooks pass.
@@ -18,11 +19,11 @@ HANDLER_PASSED = {
 
 
 def handler_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the handler file exists. A hook folder always passes: without a handler it is not a hook."""
+    """Check that the handler file exists. A folder without a handler is not a hook, so hook folders pass."""
     path = hook.handler
     assert path is not None
     if hook.role == UNNAMED:
-        return Gate("handler", None, found="it names no file")
+        return Gate("handler", None, found="the entry names no file")
     if hook.kind == "folder":
         return HANDLER_PASSED.get(path.name) or Gate("handler", True, found=path.name)
     facts = host.machine.files.facts(path)
@@ -48,7 +49,7 @@ def _modules(gate: Gate, hook: Hook, host: Host) -> Evidence:
         return looked, (f"there is no folder {host.machine.short(path.parent)}",)
     like = [name for name in sorted(names) if Path(name).stem.lower() == path.stem.lower()]
     return looked, tuple(
-        f"{name} is there; {path.name} is needed"
+        f"there is a file {name}; {path.name} is needed"
         for name in (like or similar_names(path.name, tuple(names)))[:2]
     )
 
@@ -58,8 +59,7 @@ def _has_build(manifest: Path, host: Host) -> bool:
         package = json.loads(host.machine.files.read(manifest, LARGEST_PACKAGE))
     except (OSError, ValueError, RecursionError):
         return False
-    scripts = package.get("scripts") if isinstance(package, dict) else None
-    return isinstance(scripts, dict) and isinstance(scripts.get("build"), str)
+    return isinstance(mapping_or_empty(mapping_or_empty(package).get("scripts")).get("build"), str)
 
 
 HANDLER = register_gate(
@@ -70,8 +70,8 @@ HANDLER = register_gate(
         check=handler_gate,
         evidence=_modules,
         fix=FixKind.BY_HAND_HANDLER,
-        why_no_fix="only its author can write what belongs there",
+        why_no_fix="only the hook's author can write the handler",
         entry_advice="create {file}, or set `module` of {entry} to an existing file",
-        next_step="{hooks.edit} opens it there",
+        next_step="{hooks.edit} opens the file that names the handler",
     )
 )

@@ -1,4 +1,4 @@
-"""The `path` gate: is the handler, with links resolved, in a place that its host allows?"""
+"""The `path` gate: is the handler, with links resolved, in a place that the host allows?"""
 
 from hookscope.hosts.gates.trusted import is_inside_hooks_folder
 from hookscope.model.hook import Hook
@@ -45,8 +45,8 @@ PATH = register_gate(
         guide_order=40,
         state=State.BROKEN,
         fix=FixKind.BY_HAND_PATH,
-        why_no_fix="its handler must be in the hook's own folder: move it there",
-        entry_advice="move its file below the workspace, and set `module` of {entry} to the new path",
+        why_no_fix="the handler must be in the hook's own folder: move it there",
+        entry_advice="move the handler below the workspace, and set `module` of {entry} to the new path",
         next_step="move the handler into the hook's own folder",
         shows_needed=False,
     )

@@ -1,4 +1,4 @@
-"""The `trusted` gate: may the hook's code run here? Hookscope's own check, once per folder."""
+"""The `trusted` gate: may the hook's code run here? Hookscope checks this; users trust folders."""
 
 from hookscope.hosts.gates.rules import UNNAMED
 from hookscope.model.hook import Hook
@@ -13,7 +13,7 @@ TRUSTED_PASSED = Gate("trusted", True, found="yes")
 def trusted_gate(hook: Hook, host: Host) -> Gate:
     """Check that the hook's folder is trusted. This is a rule of Hookscope, not of a host."""
     if hook.role == UNNAMED:
-        return Gate("trusted", None, found="it names no file")
+        return Gate("trusted", None, found="the entry names no file")
     if hook.folder.trusted and hook.leads_out is None and is_inside_hooks_folder(hook):
         return TRUSTED_PASSED
     if is_hook_trusted(hook, host):

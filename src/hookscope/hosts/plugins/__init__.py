@@ -40,7 +40,6 @@ class PluginSystem:
     gate_rules: Mapping[str, GateRule]  # name → rule, in display order
     order: Order
     merge_rules: Mapping[str, MergeRule]  # hook → how its answers are merged; without one they are ignored
-    catalogue: Callable[[], Catalogue]
     isolated_events: frozenset[str] = frozenset()  # hooks whose handlers each get their own copy of the event
     frozen_events: frozenset[str] = frozenset()  # of those, hooks whose copies are read-only
     fail_closed_events: frozenset[str] = frozenset()
@@ -48,6 +47,7 @@ class PluginSystem:
     texts: PluginTexts = PluginTexts()
     check_settings: SettingsCheck | None = None  # refusals because of plugins
     commands_check_settings: bool = False  # whether the host's commands refuse such settings too
+    catalogue: Callable[[], Catalogue] = Catalogue  # set by the dialect
 
     @property
     def kind(self) -> EventKind:
@@ -67,21 +67,14 @@ class PluginSystem:
 
     def _plugins(self, host: Host) -> FoundHooks:
         """Return the plugins, found once per host: hooks of other kinds need them too."""
-        key = (find_plugins, self.kind)
-        if key not in host.known:
-            host.known[key] = find_plugins(host, self.shape)
-        found: FoundHooks = host.known[key]
-        return found
+        return host.cached(find_plugins, lambda: find_plugins(host, self.shape))
 
     def settings_issues(self, host: Host) -> tuple[SchemaIssue, ...]:
         """Return why the host refuses its settings because of a plugin's schema; empty if it accepts them."""
-        if self.check_settings is None or host.settings.refusal:
+        check = self.check_settings
+        if check is None or host.settings.refusal:
             return ()
-        key = (self.check_settings, self.kind)
-        if key not in host.known:
-            host.known[key] = self.check_settings(self._plugins(host), host)
-        issues: tuple[SchemaIssue, ...] = host.known[key]
-        return issues
+        return host.cached(check, lambda: check(self._plugins(host), host))
 
     def rank(self, found: FoundHooks) -> Ranking:
         return rank_plugins(found)
@@ -161,7 +154,7 @@ def _known_context(event: Event, host: Host, example: Mapping[str, Any]) -> dict
 def settings_refusal(host: Host, *, of_command: bool = False) -> str:
     """Return the host's error if it refuses its settings, also because of a plugin; else an empty text.
 
-    `of_command`: of its command that lists hooks, which may accept what the host itself refuses.
+    `of_command`: the error of the host's command that lists hooks, which may accept more than the host.
     """
     if host.settings.refusal:
         return host.settings.refusal

@@ -87,7 +87,7 @@ def _lists(host: Host, rules: MappingRules, problems: list[Problem]) -> Iterator
 def _hook(item: Any, title: str, folder: Folder, host: Host) -> Hook:
     """Return the hook of a definition. Raises _InvalidDefinition."""
     if not isinstance(item, Mapping):
-        raise _InvalidDefinition(f"a definition is {{event, module or file}}, not {describe_value(item)}")
+        raise _InvalidDefinition(f"it must be {{event, module or file}}, not {describe_value(item)}")
     event = _event(item, host)
     file = _file(item, host)
     real = host.machine.files.real(file)
@@ -114,10 +114,7 @@ def _name_of(item: Any) -> str:
 
 
 def _event(item: Mapping[str, Any], host: Host) -> str:
-    """Return the event in the host's spelling.
-
-    Raises _InvalidDefinition with the closest known name.
-    """
+    """Return the event in the host's spelling. Raises _InvalidDefinition with the closest known name."""
     written = _text(item, "event")
     if not written:
         raise _InvalidDefinition("it names no `event`")
@@ -133,10 +130,7 @@ def _event(item: Mapping[str, Any], host: Host) -> str:
 
 
 def _file(item: Mapping[str, Any], host: Host) -> Path:
-    """Return the handler's file, which need not exist.
-
-    Raises _InvalidDefinition for a path that is not allowed.
-    """
+    """Return the handler's file, which need not exist. Raises _InvalidDefinition for a forbidden path."""
     file, module = _text(item, "file"), _text(item, "module")
     if file and module:
         raise _InvalidDefinition("it names both a `module` and a `file`", "module")

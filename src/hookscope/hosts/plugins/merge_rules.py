@@ -32,7 +32,7 @@ class HandlerAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The merged answer so far, including that of one more handler."""
+    """The merged answer of all handlers so far."""
 
     answer: Answer
     is_answer: bool = True  # whether the handler's answer counts as an answer to its hook
@@ -66,11 +66,9 @@ class MergeRule:
     merge: Merge
     start: Callable[[Payload], Answer] = empty_answer
     finish: Callable[[Answer, bool, bool], Answer | None] = (
-        answer_if_answered  # (answer, any answered, any called)
+        answer_if_answered  # answer, any answered, any called
     )
-    on_failure: Callable[[Answer, HandlerAnswer], Answer] | None = (
-        None  # `value` is the error's text; None: failures are skipped
-    )
+    on_failure: Callable[[Answer, HandlerAnswer], Answer] | None = None  # `value` is the error; None: skipped
     accepts_null: bool = False  # whether null counts as an answer
     counts_silence: bool = False  # whether a missing answer is merged
     separate_events: bool = False  # whether handlers have separate events and do not see each other's changes
@@ -158,7 +156,7 @@ def modify_fields(
 
 
 def same_names(*names: str) -> dict[str, str]:
-    """Return `fields` that have the same names in the answer of a handler and in the merged one."""
+    """Return `fields` whose names are the same in a handler's answer and in the merged answer."""
     return {name: name for name in names}
 
 

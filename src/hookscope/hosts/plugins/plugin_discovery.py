@@ -31,6 +31,7 @@ from hookscope.model.hook import (
 from hookscope.model.hook_status import FoundHooks, Ranking, RejectedHook
 from hookscope.model.host import Host, InstalledPlugin
 from hookscope.model.machine import Files, names_in
+from hookscope.model.payload import mapping_or_empty, strings_in_list
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
@@ -72,9 +73,7 @@ def plugin_places(
 
 def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
     """Return a folder for each configured path: a plugin itself, or a folder of plugins."""
-    plugins = host.settings.get(PATHS[:1])
-    load = plugins.get("load") if isinstance(plugins, Mapping) else None
-    listed = load.get("paths") if isinstance(load, Mapping) else None
+    listed = host.settings.get(PATHS)
     dotted, folders, problems = ".".join(PATHS), list[Folder](), list[Problem]()
     items = listed if isinstance(listed, list) else [listed] if listed is not None else []
     for number, item in enumerate(items):
@@ -90,8 +89,7 @@ def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]
 
 def configured_paths(host: Host) -> tuple[Path, ...]:
     """Return the configured paths of plugins, those that do not exist too."""
-    listed = host.settings.get(PATHS)
-    texts = (item.strip() for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
+    texts = map(str.strip, strings_in_list(host.settings.get(PATHS)))
     return tuple(host.machine.absolute(text) for text in texts if text)
 
 
@@ -204,10 +202,7 @@ class _PluginSearch:
 
 
 def find_plugins(host: Host, shape: PluginShape) -> FoundHooks:
-    """Return the plugins of the host's plugin folders, in scan order.
-
-    Reads manifests, and runs no code.
-    """
+    """Return the plugins in the host's plugin folders, in scan order. Reads manifests; runs no code."""
     search = _PluginSearch(host, shape)
     for folder in host.folders_of("plugin"):
         for path in _candidates(folder, search):
@@ -218,7 +213,7 @@ def find_plugins(host: Host, shape: PluginShape) -> FoundHooks:
 
 
 def _misplaced_plugins(search: _PluginSearch) -> Iterator[RejectedHook]:
-    """Yield the plugins in the guide's folders, each with the folder that the program searches."""
+    """Yield a rejection, with advice, for each plugin in a folder that only the guides name."""
     host, searched = search.host, search.host.folders_of("plugin")
     known = {folder.path for folder in searched} | {folder.real for folder in searched}
     marks = {search.shape.manifest, *_entries(search.shape)}
@@ -314,7 +309,7 @@ def _plugin(
     manifest = path / search.shape.manifest
     python = entry.suffix == ".py" and search.shape.marks_python
     notes = (
-        (f"calls itself {manifest_facts.title}",)
+        (f"the manifest calls this plugin {manifest_facts.title}",)
         if manifest_facts.title and manifest_facts.title != manifest_facts.id
         else ()
     )
@@ -352,11 +347,8 @@ def _plugin(
 
 def _config(manifest_facts: _ManifestFacts, host: Host) -> Mapping[str, Any]:
     """Return the plugin's settings, with the defaults of its schema."""
-    configured = host.settings.get((*ENTRIES, manifest_facts.id, "config"))
-    filled: Mapping[str, Any] = with_defaults(
-        manifest_facts.schema, configured if isinstance(configured, Mapping) else {}
-    )
-    return filled
+    configured = mapping_or_empty(host.settings.get((*ENTRIES, manifest_facts.id, "config")))
+    return mapping_or_empty(with_defaults(manifest_facts.schema, configured))
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,7 +445,7 @@ def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _Mani
         description=description if isinstance(description, str) else "",
         entry=value[entry] if entry else "",
         faults=faults,
-        schema=schema if isinstance(schema, Mapping) else {},
+        schema=mapping_or_empty(schema),
         tools=tools_of(value),
     )
 
@@ -512,7 +504,7 @@ def _package_entry(path: Path, source: str, names: frozenset[str], search: _Plug
         _, package = _document(path / "package.json", search.files)
     except _NotAPlugin:
         return ""
-    own = package.get(search.shape.package_key) if isinstance(package, Mapping) else None
+    own = mapping_or_empty(package).get(search.shape.package_key)
     entry, built = (_first_text(own, key) for key in ("extensions", "runtimeExtensions"))
     if not search.shape.prefers_built or not entry:
         return entry
@@ -523,8 +515,7 @@ def _package_entry(path: Path, source: str, names: frozenset[str], search: _Plug
 
 def _first_text(package: object, key: str) -> str:
     """Return the first string in the list `key` of package.json; empty if there is none."""
-    listed = package.get(key) if isinstance(package, Mapping) else None
-    return next((item for item in listed if isinstance(item, str)), "") if isinstance(listed, list) else ""
+    return next(iter(strings_in_list(mapping_or_empty(package).get(key))), "")
 
 
 def built_entries(entry: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 from hookscope.formats.json5 import locate_json5
@@ -12,36 +13,20 @@ from hookscope.hosts.gates.fields import FIELDS, typed_fields_gate
 from hookscope.hosts.gates.handler import HANDLER
 from hookscope.hosts.gates.path import PATH, PATH_PASSED
 from hookscope.hosts.gates.rules import rules_of
-from hookscope.hosts.gates.sent import SENT, SENT_PASSED
+from hookscope.hosts.gates.sent import SENT
 from hookscope.hosts.gates.trusted import TRUSTED
-from hookscope.model.event_typos import never_sent_reason
 from hookscope.model.hook import MAPPED_ROLE, Edit, Folder, Hook
-from hookscope.model.hook_status import (
-    KNOWN_AFTER_LOAD,
-    Evidence,
-    FixKind,
-    Gate,
-    GateKind,
-    State,
-    register_gate,
-)
+from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
-from hookscope.model.run import EventKind
+from hookscope.model.payload import mapping_or_empty, strings_in_list
 from hookscope.values import dataclass
 
 ENTRIES: KeyPath = ("plugins", "entries")
 # The events that OpenClaw's documentation calls conversation hooks.
-CONVERSATION_EVENTS = (
-    "before_model_resolve",
-    "agent_turn_prepare",
-    "before_prompt_build",
-    "before_agent_reply",
-    "before_agent_run",
-    "llm_input",
-    "llm_output",
-    "before_agent_finalize",
-    "agent_end",
-)
+CONVERSATION_EVENTS = """
+before_model_resolve agent_turn_prepare before_prompt_build before_agent_reply before_agent_run llm_input
+llm_output before_agent_finalize agent_end
+"""
 PROMPT_INJECTION_EVENTS = ("agent_turn_prepare", "before_prompt_build", "heartbeat_prompt_contribution")
 
 
@@ -60,8 +45,7 @@ def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
     this. Any plugin may change prompts unless its entry forbids this.
     """
     where = (*ENTRIES, plugin, "hooks")
-    hooks = host.settings.get(where)
-    hook_settings: Mapping[str, Any] = hooks if isinstance(hooks, Mapping) else {}
+    hook_settings = mapping_or_empty(host.settings.get(where))
     return PluginAccess(
         _limits(hook_settings),
         _denied_events(hook_settings, ".".join(map(str, where)), is_bundled=folder.source == "bundled"),
@@ -70,7 +54,7 @@ def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
 
 def _limits(hook_settings: Mapping[str, Any]) -> dict[str, float]:
     timeouts, default_limit = hook_settings.get("timeouts"), _seconds(hook_settings.get("timeoutMs"))
-    by_event = timeouts.items() if isinstance(timeouts, Mapping) else ()
+    by_event = mapping_or_empty(timeouts).items()
     limits = {str(name): limit for name, value in by_event if (limit := _seconds(value)) is not None}
     return limits if default_limit is None else {"run": default_limit, **limits}
 
@@ -78,26 +62,21 @@ def _limits(hook_settings: Mapping[str, Any]) -> dict[str, float]:
 def _seconds(milliseconds: object) -> float | None:
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not milliseconds > 0:
         return None  # NaN is not a limit either
-    return milliseconds / 1000  # larger ones than ten minutes are refused
+    return milliseconds / 1000  # the host refuses settings with more than ten minutes
 
 
 def _denied_events(hook_settings: Mapping[str, Any], where: str, *, is_bundled: bool) -> dict[str, str]:
     excluded_events: dict[str, str] = {}
     conversations = hook_settings.get("allowConversationAccess")
     if conversations is False or (conversations is not True and not is_bundled):
-        why = f"it needs {where}.allowConversationAccess to be true"
-        excluded_events |= dict.fromkeys(CONVERSATION_EVENTS, why)
+        why = f"the plugin needs {where}.allowConversationAccess to be true"
+        excluded_events |= dict.fromkeys(CONVERSATION_EVENTS.split(), why)
     if hook_settings.get("allowPromptInjection") is False:
         excluded_events |= dict.fromkeys(PROMPT_INJECTION_EVENTS, f"{where}.allowPromptInjection is false")
     return excluded_events
 
 
 PLUGINS_PATH: KeyPath = ("plugins",)
-
-
-def fields_gate(hook: Hook, host: Host) -> Gate:
-    """Check that every field of the manifest, or of the setting, has the right type."""
-    return typed_fields_gate(hook, host, locate_json5)
 
 
 def path_gate(hook: Hook, host: Host) -> Gate:
@@ -125,10 +104,7 @@ def switch_gate(hook: Hook, host: Host) -> Gate:
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
-    """Check that this plugin is enabled: `enabled` of its entry is not false.
-
-    A mapped handler has no entry.
-    """
+    """Check that `enabled` in the plugin's entry is not false. A mapped handler has no entry."""
     if hook.role == MAPPED_ROLE:
         return Gate("enabled", True, found="listed in the settings")
     return _not_false_gate("enabled", "disabled in config", host, "entries", hook.name, "enabled")
@@ -181,48 +157,18 @@ DENY = register_gate(GateKind("deny", state=State.OFF, check=deny_gate, fix=FixK
 
 def listed_ids(host: Host, key: str) -> tuple[str, ...]:
     """Return the plugin ids in one of the lists of the settings."""
-    known: tuple[str, ...] | None = host.known.get((listed_ids, key))
-    if known is None:
-        listed: Any = host.settings.get((*PLUGINS_PATH, key))
-        known = tuple(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
-        host.known[listed_ids, key] = known
-    return known
-
-
-def sent_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the host sends one of the plugin's events.
-
-    Undecided while some events are known only after a load.
-    """
-    keys = hook.meta.events
-    if keys is None:
-        return Gate("sent", None, found=KNOWN_AFTER_LOAD)
-    catalogue = host.dialect.catalogue()
-    kinds: dict[str, EventKind] = {
-        key: "folder" if key in hook.meta.folder_events else "plugin" for key in keys
-    }
-    if any(catalogue.sends(key, kind) for key, kind in kinds.items()):
-        return SENT_PASSED
-    if hook.meta.unread_registrations:
-        return Gate(
-            "sent", None, needed=keys, found=f"not {' or '.join(keys)}; others are {KNOWN_AFTER_LOAD}"
-        )
-    later = next(
-        (host.dialect.later_plugin_events[key] for key in keys if key in host.dialect.later_plugin_events), ""
-    )
-    if later:
-        return Gate("sent", True, found=f"by {later}; not listed in this guide")
-    return Gate("sent", False, keys, keys, "never sent", never_sent_reason(hook, host))
+    path = (*PLUGINS_PATH, key)
+    return host.cached((listed_ids, key), lambda: tuple(strings_in_list(host.settings.get(path))))
 
 
 PLUGIN_GATES = rules_of(
     HANDLER,
-    (FIELDS, fields_gate),
+    (FIELDS, partial(typed_fields_gate, locate=locate_json5)),
     (PATH, path_gate),
     (SWITCH, switch_gate),
     (ENABLED, enabled_gate),
     ALLOW,
     DENY,
     TRUSTED,
-    (SENT, sent_gate),
+    SENT,
 )

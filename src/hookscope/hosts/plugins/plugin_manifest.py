@@ -14,6 +14,7 @@ from hookscope.formats.script_values import script_text
 from hookscope.model.hook import Hook
 from hookscope.model.host import Host
 from hookscope.model.machine import node_package_folders
+from hookscope.model.payload import mapping_or_empty, strings_in_list
 
 LARGEST = 1024 * 1024  # bytes of a file that is read
 SCHEMA = "configSchema"
@@ -22,19 +23,14 @@ PACKAGE = "package.json"
 
 def read_document(file: Path, host: Host) -> Mapping[str, Any]:
     """Return the object in a JSON file; empty if it is missing, unreadable or not an object."""
-    key = (read_document, file)
-    if key not in host.known:
-        host.known[key] = _read(file, host)
-    known: Mapping[str, Any] = host.known[key]
-    return known
+    return host.cached((read_document, file), lambda: _read(file, host))
 
 
 def _read(file: Path, host: Host) -> Mapping[str, Any]:
     try:
-        value = read_json5(host.machine.files.read(file, LARGEST))
+        return mapping_or_empty(read_json5(host.machine.files.read(file, LARGEST)))
     except (OSError, FormatError):
         return {}
-    return value if isinstance(value, Mapping) else {}
 
 
 def schema_of(hook: Hook, host: Host) -> Mapping[str, Any] | None:
@@ -52,9 +48,7 @@ def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
 
 def tools_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the tools that the plugin declares: `contracts.tools`."""
-    contracts = manifest.get("contracts")
-    listed = contracts.get("tools") if isinstance(contracts, Mapping) else None
-    names = [item.strip() for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    names = map(str.strip, strings_in_list(_map(manifest, "contracts").get("tools")))
     return tuple(dict.fromkeys(filter(None, names)))
 
 
@@ -62,12 +56,7 @@ def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
     """Return the packages that the plugin's package.json requires, sorted, without optional ones."""
     manifest = read_document(hook.path / PACKAGE, host) if hook.path is not None else {}
     needed, optional = (manifest.get(name) for name in ("dependencies", "optionalDependencies"))
-    optional_names = optional if isinstance(optional, Mapping) else {}
-    return (
-        tuple(sorted(name for name in needed if name not in optional_names))
-        if isinstance(needed, Mapping)
-        else ()
-    )
+    return tuple(sorted(mapping_or_empty(needed).keys() - mapping_or_empty(optional).keys()))
 
 
 def is_installed(package: str, folder: Path, host: Host) -> bool:
@@ -240,8 +229,7 @@ def _of_others(schema: Mapping[str, Any], others: Mapping[str, Any], at: KeyPath
 
 
 def _map(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = schema.get(key)
-    return found if isinstance(found, Mapping) else {}
+    return mapping_or_empty(schema.get(key))
 
 
 def _is_a(type_name: str, value: Any) -> bool:

@@ -51,9 +51,7 @@ class RegistrationFilter:
     option: str
     events: frozenset[str]
     member: str  # of the event, else of its `ctx`
-    allowed_values: frozenset[str] = (
-        frozenset()
-    )  # possible values; empty: any. A list with another value is ignored
+    allowed_values: frozenset[str] = frozenset()  # empty: any; an option with another value is ignored
     requires_value: bool = False  # whether the handler is skipped if the event has no value
     ignores_case: bool = False  # whether `Read` matches `read`
 
@@ -113,7 +111,7 @@ def skip_reason(event: Event, call: Registration) -> str:
     if exclusion:
         return exclusion
     if call.options.get("requiresToolAuthority") is True:
-        return "requiresToolAuthority: it runs only after the turn's tools are settled"
+        return "requiresToolAuthority: the handler runs only after the turn's tools are settled"
     if event.type == OWNED_EVENT and (owner := _owner(event)) not in ("", call.name):
         return f"the conversation belongs to {owner}"
     for rule in REGISTRATION_FILTERS:
@@ -151,7 +149,7 @@ def _filter_mismatch(event: Event, options: Mapping[str, Any], rule: Registratio
     value = _filter_value(event, rule)
     if _is_among(value, accepted, rule.ignores_case) if value else not rule.requires_value:
         return ""
-    found = f"this event's is {value}" if value else "this event has none"
+    found = f"this event's {rule.member} is {value}" if value else f"this event has no {rule.member}"
     return f"{rule.option} is {', '.join(accepted)}; {found}"
 
 
@@ -179,11 +177,11 @@ def ignored_changes(
         if name in seen or name in returned or not is_ignored:
             continue
         seen.add(name)
-        prefix = f"its change to event.{one_line(name, 60)} has no effect"
+        prefix = f"the handler's change to event.{one_line(name, 60)} has no effect"
         if rule is not None and name in rule.answer_members:
-            yield f"{prefix}: return {{ {name} }}, because the host reads only what it returns"
+            yield f"{prefix}: return {{ {name} }}, because the host reads only the return value"
         elif name in payload and rule is not None:
-            yield f"{prefix}: only its return value counts"
+            yield f"{prefix}: only the return value counts"
         elif name in payload:
             yield f"{prefix}: {hook} only notifies its handlers"
 
@@ -200,17 +198,14 @@ def with_kept_changes(event: Mapping[str, Any], rule: MergeRule, result: Result)
 
     A handler in this process has already changed the event itself.
     """
-    steps = [step for step in result.patch if isinstance(result.call.target, Code) and _is_inside(step, rule)]
-    if not steps:
+    inside = tuple(f"/{name}/" for name in rule.kept_members)
+    steps = [step for step in result.patch if str(step.get("path")).startswith(inside)]
+    if not steps or not isinstance(result.call.target, Code):
         return event
     kept = {name: deepcopy(event[name]) for name in rule.kept_members if name in event}
     for step in steps:
         _apply_step(kept, [_plain(part) for part in str(step["path"]).split("/")[1:]], step)
     return {**event, **kept}
-
-
-def _is_inside(step: Mapping[str, Any], rule: MergeRule) -> bool:
-    return any(str(step.get("path")).startswith(f"/{name}/") for name in rule.kept_members)
 
 
 def _apply_step(value: Any, path: list[str], step: Mapping[str, Any]) -> None:

@@ -10,7 +10,6 @@ from hookscope.hosts.plugins.merge_rules import (
     Merge,
     Merged,
     MergeRule,
-    Payload,
     answer_always,
     answered_fields,
     first_answer_wins,
@@ -20,6 +19,7 @@ from hookscope.hosts.plugins.merge_rules import (
     with_joined_texts,
 )
 from hookscope.hosts.plugins.tool_names import ToolNames
+from hookscope.model.payload import mapping_or_empty
 
 DECISION = frozenset({"outcome", "reason", "message", "category", "metadata"})
 INVALID = "before_agent_run returned an invalid decision"
@@ -127,10 +127,10 @@ def _retry(answer: Answer, handler_answer: HandlerAnswer) -> dict[str, Answer]:
 
 def _usable(retry: object) -> Answer | None:
     """Return the retry if it has an instruction, else None."""
-    instruction = _members(retry).get("instruction")
+    instruction = mapping_or_empty(retry).get("instruction")
     if not isinstance(instruction, str) or not instruction.strip():
         return None
-    return {**_members(retry), "instruction": instruction.strip()}
+    return {**mapping_or_empty(retry), "instruction": instruction.strip()}
 
 
 def merge_reply_payload(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
@@ -154,11 +154,6 @@ def merge_install(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     findings = [*answer.get("findings", ()), *(found or ())]
     merged = last_answer_wins("blockReason", sticky="block")(answer, handler_answer)
     return Merged({**merged.answer, **({"findings": findings} if findings else {})}, stop=merged.stop)
-
-
-def merge_exec_env(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
-    """Collect all variables; later ones overwrite earlier ones."""
-    return Merged({**answer, **_spread(handler_answer.value)})
 
 
 def merge_delivery_target(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
@@ -189,16 +184,6 @@ def merge_message(blocks: bool) -> Merge:
     return merge
 
 
-def latest_message(payload: Payload) -> Answer:
-    """Return the initial answer: the message as it arrived."""
-    return {"message": payload["message"]} if "message" in payload else {}
-
-
-def answer_when_asked(answer: Answer, answered: bool, called: bool) -> Answer | None:
-    """Return the answer if any handler was called, else None."""
-    return answer if called else None
-
-
 def merge_evaluation(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Add the evaluator's outcome, with its name."""
     outcome = (
@@ -225,15 +210,11 @@ def _with_outcome(answer: Answer, handler_answer: HandlerAnswer, outcome: Answer
     return {OUTCOMES: [*answer.get(OUTCOMES, ()), {**named, **outcome}]}
 
 
-def _members(value: object) -> Answer:
-    return value if isinstance(value, dict) else {}
-
-
 def _spread(value: object) -> Answer:
     """Return the members of any value, as `{...value}` does: those of strings and lists by index."""
     if isinstance(value, str | list):
         return {str(place): item for place, item in enumerate(value)}
-    return _members(value)
+    return mapping_or_empty(value)
 
 
 # Every handler gets its own copy of the event; if copying fails, the event fails.
@@ -272,15 +253,17 @@ SHIPPED_MERGE_RULES: dict[str, MergeRule] = {
     ),
     "subagent_delivery_target": MergeRule(merge_delivery_target, answer_members=("origin",)),
     "before_install": MergeRule(merge_install, answer_members=("findings", *BLOCK)),
-    "resolve_exec_env": MergeRule(merge_exec_env, finish=answer_always),
+    "resolve_exec_env": MergeRule(  # later variables overwrite earlier ones
+        lambda answer, added: Merged({**answer, **_spread(added.value)}), finish=answer_always
+    ),
     "inbound_claim": CLAIM_RULE,
     "before_dispatch": CLAIM_RULE,
     "before_agent_reply": CLAIM_RULE,
     "reply_dispatch": CLAIM_RULE,
     "tool_result_persist": MergeRule(
         merge_message(blocks=False),
-        start=latest_message,
-        finish=answer_when_asked,
+        start=lambda payload: {"message": payload["message"]} if "message" in payload else {},
+        finish=lambda answer, answered, called: answer if called else None,
         separate_events=True,
         answer_members=("message",),
         kept_members=("message",),

@@ -36,6 +36,7 @@ from hookscope.model.hook_status import (
     register_gate,
 )
 from hookscope.model.host import Host
+from hookscope.model.payload import mapping_or_empty
 from hookscope.values import dataclass
 
 HOST_REFUSES = "the host refuses its settings"
@@ -52,7 +53,7 @@ def setting_errors(hook: Hook, host: Host) -> tuple[SchemaIssue, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BundledParts:
-    """What a version of the host brings: the ids of its plugins, and its channels with their settings."""
+    """What ships with a host version: the ids of its plugins, and its channels with their settings."""
 
     plugins: Collection[str]
     channels: Mapping[str, Shape]
@@ -77,8 +78,7 @@ class CheckedPlugins:
 
         It looks at plugins only if the settings have a section for them, or name a channel.
         """
-        channels = host.settings.get(CHANNELS)
-        names = [key for key in channels if key.strip()] if isinstance(channels, Mapping) else []
+        names = [key for key in mapping_or_empty(host.settings.get(CHANNELS)) if key.strip()]
         has_section = {*PLUGINS_PATH} <= host.settings.value.keys()
         if not names and not has_section:
             return ()
@@ -109,9 +109,9 @@ class CheckedPlugins:
                 yield where, f"unknown channel id: {channel}"
 
     def _is_named(self, channel: str, host: Host) -> bool:
-        """Return whether the settings name such a plugin too: then the host only warns."""
+        """Return whether the settings name a plugin with the channel's id: the host then only warns."""
         blocks = (host.settings.get((*PLUGINS_PATH, name)) for name in ("entries", "installs"))
-        named = [key for block in blocks if isinstance(block, Mapping) for key in block]
+        named = [key for block in blocks for key in mapping_or_empty(block)]
         named += listed_ids(host, "allow")
         return not self.is_oldest and channel.lower() in {name.strip().lower() for name in named}
 
@@ -122,7 +122,7 @@ class CheckedPlugins:
         return has_absent or facts(host.config_folder / PACKAGES_FOLDER) is not None
 
     def _of_absent(self, found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
-        """Yield the issues of plugins that the settings name where the host needs them."""
+        """Yield an issue for each absent plugin that the settings name where the host requires a plugin."""
         slot = host.settings.get(MEMORY_SLOT)
         named = [(MEMORY_SLOT, slot.strip())] if isinstance(slot, str) else []
         if self.is_oldest:
@@ -137,8 +137,7 @@ class CheckedPlugins:
 
     def _of_manifests(self, found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
         """Yield the issues of plugins without a schema, and of configured paths that do not exist."""
-        section = host.settings.get(PLUGINS_PATH)
-        section = section if isinstance(section, Mapping) else {}
+        section = mapping_or_empty(host.settings.get(PLUGINS_PATH))
         if section == {"enabled": False} and not self.is_oldest:
             return
         for hook in found.hooks:
@@ -162,8 +161,7 @@ class CheckedPlugins:
 
 def _named_at(plugin: str, section: Mapping[str, object], host: Host) -> KeyPath | None:
     """Return where the settings name the plugin; None if nowhere."""
-    entries = section.get("entries")
-    if isinstance(entries, Mapping) and plugin in entries:
+    if plugin in mapping_or_empty(section.get("entries")):
         return (*ENTRIES, plugin)
     lists = (name for name in ("allow", "deny") if plugin in listed_ids(host, name))
     return next(((*PLUGINS_PATH, name) for name in lists), None)
@@ -180,8 +178,8 @@ def _channels_of(hook: Hook, host: Host) -> Iterator[tuple[str, object, str]]:
     manifest = read_document(hook.manifest, host) if hook.manifest is not None else {}
     names, configs = manifest.get("channels"), manifest.get("channelConfigs")
     for name in names if isinstance(names, list) else ():
-        config = configs.get(name) if isinstance(configs, Mapping) and isinstance(name, str) else None
-        yield str(name).strip(), config.get("schema") if isinstance(config, Mapping) else None, hook.name
+        config = mapping_or_empty(configs).get(name) if isinstance(name, str) else None
+        yield str(name).strip(), mapping_or_empty(config).get("schema"), hook.name
 
 
 def setting_problems(issues: tuple[SchemaIssue, ...], host: Host) -> tuple[Problem, ...]:
@@ -197,7 +195,7 @@ def _place(path: KeyPath, host: Host) -> FilePosition:
     return next(filter(None, map(host.settings.locate, above)), FilePosition(host.settings.file))
 
 
-SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # they decide if it is on
+SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # decide if it is enabled
 
 
 def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
@@ -213,7 +211,7 @@ def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
 
 
 MANIFEST = register_gate(
-    GateKind("manifest", state=State.BROKEN, why_no_fix="only its author can write what belongs there")
+    GateKind("manifest", state=State.BROKEN, why_no_fix="only the plugin's author can write the manifest")
 )
 
 
@@ -245,10 +243,7 @@ def enabled_gate(hook: Hook, host: Host) -> Gate:
 
 
 def configured_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the plugin's settings fit its schema.
-
-    If those of one plugin do not, the host refuses all its settings.
-    """
+    """Check that the plugin's settings fit its schema; if they do not, the host refuses all settings."""
     where = (*ENTRIES, hook.name, "config")
     wrong = tuple(
         ": ".join(filter(None, (".".join(map(str, at)), text))) for at, text in setting_errors(hook, host)
@@ -275,9 +270,7 @@ def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     written = host.settings.get(where)
     chosen = (written.strip() if isinstance(written, str) else "") or default
     chosen = "none" if chosen.lower() == "none" else chosen
-    if kind not in kinds or (
-        len(kinds) > 1 and chosen != hook.name
-    ):  # a plugin of several kinds stays active for the others
+    if kind not in kinds or (len(kinds) > 1 and chosen != hook.name):  # it stays active for its other kinds
         return Gate("slot", True)
     if chosen == hook.name:
         return Gate("slot", True, (hook.name,), found=f"selected {kind} slot", setting=where)

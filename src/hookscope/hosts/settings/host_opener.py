@@ -1,6 +1,5 @@
 """Opens a Host: reads its settings and finds its state folder, workspace and hook folders."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -162,8 +161,4 @@ def _agents(dialect: Dialect, settings: Settings) -> AgentWorkspaces:
 
 
 def _folder_from_env(variable: str | None, machine: Machine) -> str:
-    return _env_value(machine.env, variable).strip()
-
-
-def _env_value(env: Mapping[str, str], variable: str | None) -> str:
-    return env.get(variable, "") if variable else ""
+    return machine.env.get(variable, "").strip() if variable else ""

@@ -17,6 +17,7 @@ from hookscope.formats.positions import FormatError, KeyPath, dotted_path, text_
 from hookscope.model.hook import FilePosition, Problem
 from hookscope.model.host import Settings, SettingsRules
 from hookscope.model.machine import Files, RealFiles
+from hookscope.model.payload import mapping_or_empty
 from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
@@ -54,7 +55,7 @@ def fill_variables(
 
 
 def with_dotenv(env: Mapping[str, str], file: Path, files: Files) -> Mapping[str, str]:
-    """Return `env` with the variables of a `.env` file that it does not set; `env` if that is unreadable."""
+    """Return `env` plus the variables of a `.env` file that `env` does not set; `env` if it is unreadable."""
     try:
         return {**_variables_in(file, files), **env}
     except OSError:
@@ -82,9 +83,9 @@ def _variables_in(file: Path, files: Files) -> Mapping[str, str]:
 
 
 def with_settings_variables(env: Mapping[str, str], variables: Any) -> Mapping[str, str]:
-    """Return `env` plus the settings' `variables`; one that `env` already has, not blank, keeps its value."""
-    own = variables if isinstance(variables, Mapping) else {}
-    texts = {name: value for name, value in own.items() if isinstance(value, str) and value.strip()}
+    """Return `env` plus the settings' `variables`; a variable that is not blank in `env` keeps its value."""
+    own = mapping_or_empty(variables).items()
+    texts = {name: value for name, value in own if isinstance(value, str) and value.strip()}
     return {**env, **{name: value for name, value in texts.items() if not env.get(name, "").strip()}}
 
 
@@ -96,10 +97,7 @@ MAX_FILES, MAX_TOTAL_BYTES = 1_000, 16 * 1024 * 1024
 
 
 class IncludeError(ValueError):
-    """A file may not be included, or cannot be read. The text names the file.
-
-    `host_text` is the host's own message.
-    """
+    """A file may not be included, or cannot be read. `host_text` is the host's own message."""
 
     def __init__(self, text: str, host_text: str) -> None:
         super().__init__(text)

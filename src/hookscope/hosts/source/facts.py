@@ -45,9 +45,7 @@ class HandlerFacts:
     answers: tuple[Occurrence, ...] = ()  # members of a returned object; kind "other": of no known answer
     parameters: tuple[Occurrence, ...] = ()  # required ones of the handler after the event
     homes: tuple[Occurrence, ...] = ()  # strings that begin with a home folder
-    imports: tuple[
-        Occurrence, ...
-    ] = ()  # by statement; kind "type": type-only, "types": only types but unmarked
+    imports: tuple[Occurrence, ...] = ()  # statements; kind "type": marked, "types": of types only, unmarked
     code: tuple[Occurrence, ...] = ()  # TypeScript that is more than types: `enum`, `namespace`, …
     module: str = ""  # esm, commonjs, both; empty: neither
     error: Occurrence | None = None  # the first syntax error; its name says why
@@ -68,11 +66,7 @@ def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
         elif field.name in ("error", "doubt"):
             parts[field.name] = Occurrence(**value) if value else None
         elif field.name == "exports":
-            parts["exports"] = (
-                None
-                if value is None
-                else {str(name): bool(is_function) for name, is_function in value.items()}
-            )
+            parts["exports"] = value and {str(name): bool(is_function) for name, is_function in value.items()}
         else:
             parts[field.name] = tuple(Occurrence(**occurrence) for occurrence in value or ())
     return HandlerFacts(**parts)
@@ -80,18 +74,9 @@ def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
 
 EVENT_NAMES = re.compile(r"_?(?:event|evt|hook_?event)\Z", re.IGNORECASE)  # usual names of the event
 GUARDED_MEMBERS = ("type", "action")
-RETURNED_MEMBERS = frozenset(  # of tool-call hooks and other programs' hooks
-    {
-        "allow",
-        "block",
-        "blockReason",
-        "block_reason",
-        "cancel",
-        "decision",
-        "permissionDecision",
-        "requireApproval",
-    }
-)
+# Of tool-call hooks and other programs' hooks.
+ANSWERS = "allow block blockReason block_reason cancel decision permissionDecision requireApproval"
+RETURNED_MEMBERS = frozenset(ANSWERS.split())
 HOME = re.compile(r"(?:/Users/(?!Shared(?:/|\Z))|/home/|[A-Za-z]:[\\/]+Users[\\/]+)[\w.@+-]+(?=[\\/]|\Z)")
 SHELL_WORD = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+)*(?P<word>[^\s;|&<>()\"'`$]+)")
 PROGRAM = re.compile(r"[A-Za-z0-9_][\w.+-]*\Z")

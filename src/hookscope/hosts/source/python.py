@@ -182,39 +182,22 @@ def text_of(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-COMMANDS = {  # function → whether it takes a whole command line
-    "subprocess.run": False,
-    "subprocess.call": False,
-    "subprocess.check_call": False,
-    "subprocess.check_output": False,
-    "subprocess.Popen": False,
-    "subprocess.getoutput": True,
-    "subprocess.getstatusoutput": True,
-    "os.system": True,
-    "os.popen": True,
-    "asyncio.create_subprocess_exec": False,
-    "asyncio.create_subprocess_shell": True,
-    "shutil.which": False,
-}
+LINE_COMMANDS = (
+    "subprocess.getoutput subprocess.getstatusoutput os.system os.popen asyncio.create_subprocess_shell"
+)
+WORD_COMMANDS = """
+subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen
+asyncio.create_subprocess_exec shutil.which
+"""
+# Function → whether it takes a whole command line.
+COMMANDS = dict.fromkeys(LINE_COMMANDS.split(), True) | dict.fromkeys(WORD_COMMANDS.split(), False)
 NETWORK = ("urllib.request.", "http.client.", "requests.", "httpx.", "aiohttp.", "websockets.", "smtplib.")
 NETWORK_CALLS = ("urllib3.request", "socket.create_connection", "asyncio.open_connection")
-WRITERS = frozenset(
-    {
-        "shutil.copy",
-        "shutil.copy2",
-        "shutil.copyfile",
-        "shutil.copytree",
-        "shutil.move",
-        "shutil.rmtree",
-        "os.makedirs",
-        "os.mkdir",
-        "os.remove",
-        "os.rename",
-        "os.replace",
-        "os.rmdir",
-        "os.unlink",
-    }
-)
+WRITING_FUNCTIONS = """
+shutil.copy shutil.copy2 shutil.copyfile shutil.copytree shutil.move shutil.rmtree os.makedirs os.mkdir
+os.remove os.rename os.replace os.rmdir os.unlink
+"""
+WRITERS = frozenset(WRITING_FUNCTIONS.split())
 WRITING_METHODS = frozenset({"write_text", "write_bytes"})
 
 
@@ -284,16 +267,15 @@ class _PythonReader:
                 owner
             ):
                 self._record("pushes", "+=", node)
-            case ast.Constant(value=str() as text) if HOME.match(text) and not self._is_a_docstring(node):
+            case ast.Constant(value=str() as text) if HOME.match(text) and not isinstance(
+                self._parents.get(node), ast.Expr
+            ):
                 self._record("homes", text, node)
             case ast.Import():
                 for alias in node.names:
                     self._record("imports", alias.name, node)
             case ast.ImportFrom(level=0, module=str() as module):
                 self._record("imports", module, node)
-
-    def _is_a_docstring(self, node: ast.Constant) -> bool:
-        return isinstance(self._parents.get(node), ast.Expr)
 
     # Visitors
 

@@ -267,7 +267,7 @@ class _ScriptReader:
             parent is not None
             and parent.type
             in ("assignment_expression", "augmented_assignment_expression", "unary_expression")
-            and (is_field_of_parent(parent, "left", used) or _first_word(parent) == "delete")
+            and (is_field_of_parent(parent, "left", used) or parent.children[0].type == "delete")
         )
         if dotted(owner) == "process.env":
             if not stores:
@@ -442,10 +442,6 @@ def _member_name(node: Node) -> str:
 def _arguments(node: Node) -> list[Node]:
     arguments = node.child_by_field_name("arguments")
     return [child for child in arguments.named_children if child.type != "comment"] if arguments else []
-
-
-def _first_word(node: Node) -> str:
-    return node.children[0].type if node.children else ""
 
 
 def _pattern_members(pattern: Node) -> Iterator[tuple[str, Node, bool]]:

@@ -152,11 +152,12 @@ class ScriptNames:
     def _add_parameter(self, node: Node | None) -> None:
         if node is not None and node.type == "identifier":
             self._roles.setdefault(text_of(node), set()).add("")
-        elif node is not None and node.type == "object_pattern" and self._is_event_pattern(node):
+        elif (
+            node is not None
+            and node.type == "object_pattern"
+            and {CONTEXT, MESSAGES} & dict(members_of(node)).keys()
+        ):
             self._add_roles(node)
-
-    def _is_event_pattern(self, pattern: Node) -> bool:
-        return any(key in (CONTEXT, MESSAGES) for key, _ in members_of(pattern))
 
     def _add_roles(self, pattern: Node) -> None:
         for key, name in members_of(pattern):

@@ -40,13 +40,13 @@ __all__ = [
 class StreamSystem:
     """Modules that subscribe to a stream, under the rules of one dialect. Implements `HookSystem`."""
 
-    catalogue: Callable[[], Catalogue]
     failure_rule: FailureRule
     context_rule: ContextRule
     file_rules: FileRules
     unreachable_events: Mapping[str, str] = field(default_factory=dict)  # event type → why it reaches no hook
     session_rules: SessionRules | None = None  # the session rules of this version
     marks_python: bool = False  # whether Python modules are marked as not run by the host
+    catalogue: Callable[[], Catalogue] = Catalogue  # set by the dialect
 
     @property
     def kind(self) -> EventKind:

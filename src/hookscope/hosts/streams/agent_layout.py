@@ -23,8 +23,6 @@ from hookscope.hosts.streams.content_folders import (
 from hookscope.hosts.streams.extensions import EXTENSIONS_FOLDER, mount_diagnostics, mount_file_diagnostics
 from hookscope.hosts.streams.module_folders import (
     CHANNELS_SLOT,
-    COLLISION,
-    COLLISION_TEXT,
     CONNECTION_NAME,
     DECLARATION,
     HOOKS_SLOT,
@@ -38,6 +36,7 @@ from hookscope.hosts.streams.module_folders import (
     FoundModule,
     ModuleFolder,
     collation_key,
+    diagnostic,
     is_test_name,
     modules_in,
     stem_of_module,
@@ -96,10 +95,7 @@ class Discovery:
 
 
 def agents_of(workspace: Path, rules: FileRules, files: Files) -> tuple[Agent, ...]:
-    """Return the root agent, then its subagents, each followed by its own.
-
-    A folder that cannot be read has no subagents.
-    """
+    """Return the root agent, then its subagents, each followed by its own; none in an unreadable folder."""
     return tuple(_with_subagents(Agent("", workspace / ROOT, workspace), rules, files))
 
 
@@ -113,10 +109,7 @@ def _with_subagents(agent: Agent, rules: FileRules, files: Files) -> Iterator[Ag
 
 
 def single_file_subagents(agent: Agent, rules: FileRules, files: Files) -> Iterator[tuple[str, Agent, Path]]:
-    """Yield the subagents that are one module, `subagents/helper.ts`: name, agent, module.
-
-    They have no hooks.
-    """
+    """Yield name, agent and module of each subagent without hooks that is one module: `subagents/x.ts`."""
     for child in regular_entries_in(agent.root / SUBAGENTS, rules, files):
         stem = stem_of_module(child.name)
         declares = rules.skips_declarations and DECLARATION.search(child.name)
@@ -156,10 +149,7 @@ def _is_below(agent: Agent, other: Agent) -> bool:
 
 
 def discover_agent(agent: Agent, rules: FileRules, files: Files) -> Discovery:
-    """Return an agent's modules, found as the host finds them.
-
-    Raises OSError if a folder cannot be read.
-    """
+    """Return an agent's modules as the host finds them. Raises OSError if a folder cannot be read."""
     channels = modules_in(agent.root, CHANNELS_SLOT, rules, files) if not agent.scope else ModuleFolder()
     tools = modules_in(agent.root, TOOLS_SLOT, rules, files)
     hooks = modules_in(agent.root, HOOKS_SLOT, rules, files)
@@ -211,10 +201,7 @@ def _mentions(path: Path, signs: tuple[bytes, ...], files: Files) -> bool:
 def _result_sources(
     agent: Agent, tools: ModuleFolder, rules: FileRules, files: Files
 ) -> Iterator[SiblingDefinition]:
-    """Yield the definitions that `toolResultFrom` accepts.
-
-    A tool in a folder is called `folder-file`.
-    """
+    """Yield the definitions that `toolResultFrom` accepts; `tools/a/b.ts` is called `a-b`."""
     for tool in tools.found:
         yield SiblingDefinition("tool", tool.slug.replace("/", "-"), tool.path)
     for child in regular_entries_in(agent.root / "connections", rules, files):
@@ -229,57 +216,18 @@ def _result_sources(
 
 
 CONNECTIONS, MEMORY_FOLDER, SANDBOX = "connections", "memory", "sandbox"
-ILLEGAL_CONNECTION = (
-    'Connection filename "{name}" is not a legal connection name. Expected lowercase ASCII letters, digits, '
-    "and dashes only, starting with a letter, up to 64 characters."
-)
-BOTH_FORMS = (
-    'Connection "{name}" is defined twice. Found both file-form "connections/{name}.ts" and folder-form '
-    '"connections/{name}/". Use one form, not both.'
-)
-EMPTY_CONNECTION = (
-    'Connection folder "connections/{name}/" contains no "connection.ts" definition. Add '
-    '"connections/{name}/connection.ts" or use the file form "connections/{name}.ts".'
-)
-AMBIGUOUS_MEMORY = (
-    'Memory must use either the flat "memory.ts" form or the named "memory/" directory form, not both.'
-)
-EMPTY_SANDBOX = (
-    'Sandbox folder "sandbox/" contains no "Dockerfile", "sandbox.<ext>" definition, or "workspace/" '
-    "subdirectory. Add one or remove the folder."
-)
-EMPTY_SANDBOX_OLD = (
-    'Sandbox folder "sandbox/" contains neither a "sandbox.<ext>" definition nor a "workspace/" '
-    "subdirectory. Add one or the other, or remove the folder."
-)
-RESERVED = (
-    '"sandbox/workspace/skills/" is reserved for the framework skill discovery. Move skill files under '
-    '"agent/skills/" instead, or rename the subtree.'
-)
-MEMORY_CONTENT = ContentFolder(
-    MEMORY_FOLDER,
-    "discover/memory-directory-invalid",
-    'Expected "{folder}" to be a directory of authored memory slots.',
-    pattern=MODULE_NAME,
-    name_code="discover/memory-name-invalid",
-    name_text='Memory slot "{name}" must start with an ASCII letter and contain only letters, digits, '
-    "underscores, or dashes (64 characters maximum).",
-)
+MEMORY_CONTENT = ContentFolder(MEMORY_FOLDER, pattern=MODULE_NAME)
 
 
 def connection_diagnostics(
     children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """Yield diagnostics for connections: `connections/x.ts` or `connections/x/connection.ts`.
-
-    Raises OSError.
-    """
+    """Yield diagnostics for `connections/x.ts` and `connections/x/connection.ts`. Raises OSError."""
     place = entry_named(CONNECTIONS, children)
     if place is None:
         return
     if not is_plain_folder(place):
-        text = f'Expected "{place.path}" to be a directory of authored connections.'
-        yield Diagnostic("discover/connections-directory-invalid", text, place.path)
+        yield diagnostic("connections-directory-invalid", place.path, folder=place.path)
         return
     inner = entries_in(place.path, rules, files)
     stems = {module_stem(child.name, rules) for child in inner if is_plain_file(child)} - {None}
@@ -287,10 +235,10 @@ def connection_diagnostics(
     for name in names:
         modules = modules_named(name, inner, rules)
         if len(modules) > 1:
-            text = COLLISION_TEXT.format(slot=f"{CONNECTIONS}/{name}", files=quoted_names(modules))
-            yield Diagnostic(COLLISION, text, place.path)
+            slot = f"{CONNECTIONS}/{name}"
+            yield diagnostic("module-slot-collision", place.path, slot=slot, files=quoted_names(modules))
         elif not CONNECTION_NAME.fullmatch(name):
-            yield _illegal_connection(name, place.path / modules[0])
+            yield diagnostic("connection-name-invalid", place.path / modules[0], name=name)
     for child in inner:
         if is_plain_folder(child):
             yield from _connection_folder(child, names, rules, files)
@@ -301,26 +249,17 @@ def _connection_folder(
 ) -> Iterator[Diagnostic]:
     name = child.name
     if name in names:
-        text = BOTH_FORMS.format(name=name)
-        yield Diagnostic("discover/connection-file-folder-collision", text, child.path)
+        yield diagnostic("connection-file-folder-collision", child.path, name=name)
         return
     if not CONNECTION_NAME.fullmatch(name):
-        yield _illegal_connection(name, child.path)
+        yield diagnostic("connection-name-invalid", child.path, name=name)
         return
     modules = modules_named("connection", entries_in(child.path, rules, files), rules)
     if len(modules) > 1:
-        text = (
-            f'Found multiple connection definition modules inside "{CONNECTIONS}/{name}": '
-            f"{quoted_names(modules)}"
-        )
-        yield Diagnostic(COLLISION, text, child.path)
+        case = "module-slot-collision, connection"
+        yield diagnostic(case, child.path, name=name, files=quoted_names(modules))
     elif not modules:
-        text = EMPTY_CONNECTION.format(name=name)
-        yield Diagnostic("discover/connection-folder-empty", text, child.path)
-
-
-def _illegal_connection(name: str, path: Path) -> Diagnostic:
-    return Diagnostic("discover/connection-name-invalid", ILLEGAL_CONNECTION.format(name=name), path)
+        yield diagnostic("connection-folder-empty", child.path, name=name)
 
 
 def memory_diagnostics(
@@ -329,32 +268,26 @@ def memory_diagnostics(
     """Yield diagnostics for memory: one module, or a folder of named ones. Raises OSError."""
     modules = modules_named(MEMORY_FOLDER, children, rules)
     if len(modules) > 1:
-        yield Diagnostic(
-            COLLISION, COLLISION_TEXT.format(slot=MEMORY_FOLDER, files=quoted_names(modules)), root
-        )
+        yield diagnostic("module-slot-collision", root, slot=MEMORY_FOLDER, files=quoted_names(modules))
     yield from content_diagnostics(MEMORY_CONTENT, root, children, rules, files)
     place = entry_named(MEMORY_FOLDER, children)
     if modules and place is not None and is_plain_folder(place):
-        yield Diagnostic("discover/memory-slot-ambiguous", AMBIGUOUS_MEMORY, root)
+        yield diagnostic("memory-slot-ambiguous", root)
 
 
 def sandbox_diagnostics(
     root: Path, children: list[FolderItem], rules: FileRules, layout: AgentLayout, files: Files
 ) -> Iterator[Diagnostic]:
-    """Yield diagnostics for the sandbox: one module, or a folder. Raises OSError.
-
-    The folder holds a module, a workspace, or both.
-    """
+    """Yield diagnostics for the sandbox: a module, or a folder with a module or workspace. Raises OSError."""
     place = entry_named(SANDBOX, children)
     if place is None:
         modules = modules_named(SANDBOX, children, rules)
         if len(modules) > 1:
-            text = f"Found multiple top-level sandbox definition modules: {quoted_names(modules)}"
-            yield Diagnostic(COLLISION, text, root)
+            case = "module-slot-collision, top-level sandbox"
+            yield diagnostic(case, root, files=quoted_names(modules))
         return
     if not is_plain_folder(place):
-        text = f'Expected "{place.path}" to be the sandbox folder.'
-        yield Diagnostic("discover/sandbox-directory-invalid", text, place.path)
+        yield diagnostic("sandbox-directory-invalid", place.path, folder=place.path)
         return
     inner = entries_in(place.path, rules, files)
     modules = modules_named(SANDBOX, inner, rules)
@@ -364,30 +297,20 @@ def sandbox_diagnostics(
         and layout.allows_dockerfile
     )
     if len(modules) > 1:
-        text = f'Found multiple sandbox definition modules inside "{SANDBOX}": {quoted_names(modules)}'
-        yield Diagnostic(COLLISION, text, place.path)
+        yield diagnostic("module-slot-collision, sandbox", place.path, files=quoted_names(modules))
     elif not modules and workspace is None and not has_dockerfile:
-        text = EMPTY_SANDBOX if layout.allows_dockerfile else EMPTY_SANDBOX_OLD
-        yield Diagnostic("discover/sandbox-folder-empty", text, place.path)
+        older = "" if layout.allows_dockerfile else ", without Dockerfile"
+        yield diagnostic(f"sandbox-folder-empty{older}", place.path)
     elif workspace is not None and not layout.allows_dockerfile:
         skills = entry_named("skills", entries_in(workspace.path, rules, files))
         if skills is not None:
-            yield Diagnostic("discover/sandbox-workspace-skills-reserved", RESERVED, skills.path)
+            yield diagnostic("sandbox-workspace-skills-reserved", skills.path)
 
 
 MODULE = "agent"  # name without suffix of the file that defines an agent
 SUBAGENTS = "subagents"
 SCHEDULES = "schedules"
 FIRST_INSTRUCTIONS = b"You are a helpful assistant.\n"  # of a new project
-MEMORY_NAME = "memory"
-
-NO_MODULE = (
-    'Expected one authored subagent config module at "agent.ts", "agent.cts", "agent.mts", "agent.js", '
-    '"agent.cjs", or "agent.mjs".'
-)
-UNSUPPORTED = 'Ignoring unsupported directory "{name}/" in the {root} root.'
-NO_FOLDER = 'Expected "{folder}" to be a directory of authored subagents.'
-NO_SCHEDULES = 'Local subagent packages cannot define schedules at "{folder}".'
 
 
 def regular_entries_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
@@ -399,79 +322,65 @@ def regular_entries_in(folder: Path, rules: FileRules, files: Files) -> list[Fol
     return [child for child in children if not child.linked and not is_test_name(child.name, rules)]
 
 
+@with_read_error
 def diagnostics_before_channels(
     root: Path, subagent: bool, rules: FileRules, files: Files
-) -> tuple[Diagnostic, ...]:
+) -> Iterator[Diagnostic]:
     """Return the host's diagnostics for an agent's folder before it scans channels, tools and hooks."""
-    if rules.layout is None or files.facts(root) is None:
-        return ()
-    children = regular_entries_in(root, rules, files)
-
-    def collect() -> Iterator[Diagnostic]:
-        yield from _unsupported(children, subagent, rules)
+    if rules.layout is not None and files.facts(root) is not None:
+        children = regular_entries_in(root, rules, files)
+        yield from _unsupported(children, subagent, rules.layout)
         yield from instruction_diagnostics(root, entries_in(root, rules, files), not subagent, rules, files)
         yield from _module_diagnostics(root, children, subagent)
 
-    return with_read_error(collect)
 
-
+@with_read_error
 def diagnostics_after_channels(
     root: Path, subagent: bool, rules: FileRules, files: Files
-) -> tuple[Diagnostic, ...]:
+) -> Iterator[Diagnostic]:
     """Return the host's diagnostics after channels and before tools and hooks."""
     layout = rules.layout
     if layout is None or files.facts(root) is None:
-        return ()
-
-    def collect() -> Iterator[Diagnostic]:
-        children = entries_in(root, rules, files)
-        if not subagent:
-            yield from content_diagnostics(LIB_CONTENT, root, children, rules, files)
-            yield from content_diagnostics(schedule_content(layout), root, children, rules, files)
-        yield from connection_diagnostics(children, rules, files)
-        if MEMORY_NAME in layout.folders:
-            yield from memory_diagnostics(root, children, rules, files)
-        yield from sandbox_diagnostics(root, children, rules, layout, files)
-
-    return with_read_error(collect)
+        return
+    children = entries_in(root, rules, files)
+    if not subagent:
+        yield from content_diagnostics(LIB_CONTENT, root, children, rules, files)
+        yield from content_diagnostics(schedule_content(layout), root, children, rules, files)
+    yield from connection_diagnostics(children, rules, files)
+    if MEMORY_FOLDER in layout.folders:
+        yield from memory_diagnostics(root, children, rules, files)
+    yield from sandbox_diagnostics(root, children, rules, layout, files)
 
 
+@with_read_error
 def diagnostics_after_hooks(
     root: Path, subagent: bool, rules: FileRules, files: Files
-) -> tuple[Diagnostic, ...]:
+) -> Iterator[Diagnostic]:
     """Return the host's diagnostics after hooks and before the agent's subagents."""
     layout = rules.layout
     if layout is None or files.facts(root) is None:
-        return ()
-
-    def collect() -> Iterator[Diagnostic]:
-        children = entries_in(root, rules, files)
-        if subagent:
-            yield from content_diagnostics(LIB_CONTENT, root, children, rules, files)
-            yield from _schedule_diagnostics(root, rules, files)
-        elif EXTENSIONS_FOLDER in layout.folders:
-            yield from mount_file_diagnostics(root, children, rules, files)
-        yield from skill_diagnostics(root, rules, layout, files)
-        yield from _non_folder_diagnostics(root / SUBAGENTS, files)
-
-    return with_read_error(collect)
+        return
+    children = entries_in(root, rules, files)
+    if subagent:
+        yield from content_diagnostics(LIB_CONTENT, root, children, rules, files)
+        yield from _schedule_diagnostics(root, rules, files)
+    elif EXTENSIONS_FOLDER in layout.folders:
+        yield from mount_file_diagnostics(root, children, rules, files)
+    yield from skill_diagnostics(root, rules, layout, files)
+    yield from _non_folder_diagnostics(root / SUBAGENTS, files)
 
 
+@with_read_error
 def diagnostics_after_subagents(
     root: Path, workspace: Path, subagent: bool, rules: FileRules, files: Files
-) -> tuple[Diagnostic, ...]:
+) -> Iterator[Diagnostic]:
     """Return the host's diagnostics after the agent's subagents."""
     layout = rules.layout
-    if layout is None or EXTENSIONS_FOLDER not in layout.folders or files.facts(root) is None:
-        return ()
-
-    def collect() -> Iterator[Diagnostic]:
+    if layout is not None and EXTENSIONS_FOLDER in layout.folders and files.facts(root) is not None:
         children = entries_in(root, rules, files)
         if subagent:
             yield from mount_file_diagnostics(root, children, rules, files)
         yield from mount_diagnostics(workspace, children, rules, files)
-
-    return with_read_error(collect)
 
 
 def missing_files_in(root: Path, rules: FileRules, files: Files) -> tuple[Path, ...]:
@@ -485,43 +394,33 @@ def missing_files_in(root: Path, rules: FileRules, files: Files) -> tuple[Path, 
     )
 
 
-def _unsupported(children: list[FolderItem], subagent: bool, rules: FileRules) -> Iterator[Diagnostic]:
-    assert rules.layout is not None
-    known = rules.layout.folders | rules.layout.ignored_folders
-    known -= rules.layout.root_only if subagent else frozenset()
+def _unsupported(children: list[FolderItem], subagent: bool, layout: AgentLayout) -> Iterator[Diagnostic]:
+    known = layout.folders | layout.ignored_folders
+    known -= layout.root_only if subagent else frozenset()
     agent_kind = "local subagent" if subagent else "agent"
     for child in children:
         if child.folder and child.name not in known:
-            text = UNSUPPORTED.format(name=child.name, root=agent_kind)
-            yield Diagnostic("discover/unsupported-directory", text, child.path, WARNING)
+            yield diagnostic("unsupported-directory", child.path, WARNING, name=child.name, root=agent_kind)
 
 
 def _module_diagnostics(root: Path, children: list[FolderItem], subagent: bool) -> Iterator[Diagnostic]:
-    """Yield diagnostics for agent modules: at most one, and exactly one for a subagent.
-
-    A Python module is Hookscope's own addition.
-    """
+    """Yield a diagnostic for more than one agent module, and for a subagent without one; Python counts."""
     named = [child.name for child in children if stem_of_module(child.name) == MODULE and not child.folder]
     host_modules = [name for name in named if not name.endswith(PYTHON_SUFFIX)]
     if len(host_modules) > 1:
-        quoted = ", ".join(f'"{name}"' for name in host_modules)
-        yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=MODULE, files=quoted), root)
+        yield diagnostic("module-slot-collision", root, slot=MODULE, files=quoted_names(host_modules))
     elif subagent and not named:
-        yield Diagnostic("discover/required-subagent-config-module-missing", NO_MODULE, root)
+        yield diagnostic("required-subagent-config-module-missing", root)
 
 
 def _schedule_diagnostics(root: Path, rules: FileRules, files: Files) -> Iterator[Diagnostic]:
     for child in regular_entries_in(root, rules, files):
         if child.folder and child.name == SCHEDULES:
-            text = NO_SCHEDULES.format(folder=child.path)
-            yield Diagnostic("discover/local-subagent-schedules-invalid", text, child.path)
+            yield diagnostic("local-subagent-schedules-invalid", child.path, folder=child.path)
 
 
 def _non_folder_diagnostics(folder: Path, files: Files) -> Iterator[Diagnostic]:
-    """Yield an error if `folder` is a file.
-
-    A link to a folder is allowed, and a dangling link is ignored.
-    """
+    """Yield an error if `folder` is a file. A link to a folder is allowed, a dangling link is ignored."""
     facts = files.facts(folder)
     if facts is not None and not facts.folder:
-        yield Diagnostic("discover/subagents-directory-invalid", NO_FOLDER.format(folder=folder), folder)
+        yield diagnostic("subagents-directory-invalid", folder, folder=folder)

@@ -8,64 +8,55 @@ import errno
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ParamSpec
 
 from hookscope.hosts.streams.module_folders import (
-    COLLISION,
-    COLLISION_TEXT,
     DECLARATION,
     MODULE_SUFFIXES,
     WARNING,
     Diagnostic,
     FileRules,
     collation_key,
+    diagnostic,
     is_test_name,
 )
 from hookscope.model.machine import Files, FolderItem
 from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
-CONFLICT = "discover/slot-collision"
-CONFLICT_TEXT = 'Found conflicting authored sources for "{slot}": {files}.'
 MARKDOWN = ".md"
 LARGEST = 1_048_576  # bytes of a document that are read
 INSTRUCTIONS_FILE = "instructions.md"
-NAMES_TEXT = '"{0}.md", "{0}.ts", "{0}.cts", "{0}.mts", "{0}.js", "{0}.cjs", "{0}.mjs", or "{0}/" directory.'
-DEPRECATED = (
-    'The "{old}" slot is deprecated. Rename it to "{new}" — the runtime still loads the legacy slot for now, '
-    "but support will be removed in a future release."
-)
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
 class ContentFolder:
-    """A folder of modules or Markdown, and the host's messages for faults in it."""
+    """A folder of modules or Markdown, and the cases of `diagnostics.yaml` for faults in it."""
 
     folder: str
-    code: str  # code of the error if it is not a folder
-    text: str  # {folder}
     recursive: bool = False  # whether its subfolders are read
     markdown: bool = False
     pattern: re.Pattern[str] | None = None  # of a valid name
-    name_code: str = ""
-    name_text: str = ""  # {name}
-    stray_code: str = ""  # code of the error about any other file
-    stray_text: str = ""  # {file}
+    stray: str = ""  # the case of any other file
     links_stray: bool = False  # whether a link is reported in the same way
-    check_document: Callable[[bytes], str] | None = (
-        None  # returns the error in a Markdown file; empty if it is valid
-    )
+    check_document: Callable[[bytes], str] | None = None  # returns the error in a Markdown file, or ""
 
 
-def with_read_error(find: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnostic, ...]:
-    """Return all diagnostics that `find` yields; an OSError becomes the last one."""
-    kept: list[Diagnostic] = []
-    try:
-        kept.extend(find())
-    except OSError as error:
-        place = Path(str(error.filename or ""))
-        reason = f"{error_reason(error)}, '{place}'"
-        kept.append(Diagnostic(errno.errorcode.get(error.errno or 0, "error"), reason, place))
-    return tuple(kept)
+def with_read_error(find: Callable[P, Iterator[Diagnostic]]) -> Callable[P, tuple[Diagnostic, ...]]:
+    """Decorate a generator to return all its diagnostics as a tuple; an OSError becomes the last one."""
+
+    def collected(*arguments: P.args, **options: P.kwargs) -> tuple[Diagnostic, ...]:
+        kept: list[Diagnostic] = []
+        try:
+            kept.extend(find(*arguments, **options))
+        except OSError as error:
+            place = Path(str(error.filename or ""))
+            reason = f"{error_reason(error)}, '{place}'"
+            kept.append(Diagnostic(errno.errorcode.get(error.errno or 0, "error"), reason, place))
+        return tuple(kept)
+
+    return collected
 
 
 def entries_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
@@ -120,7 +111,7 @@ def content_diagnostics(
     if place is None:
         return
     if not is_plain_folder(place):
-        yield Diagnostic(content.code, content.text.format(folder=place.path), place.path)
+        yield diagnostic(f"{content.folder}-directory-invalid", place.path, folder=place.path)
         return
     yield from _walk(content, place.path, (), rules, files)
 
@@ -143,19 +134,19 @@ def _walk(
 def _refused(content: ContentFolder, name: str, path: Path) -> tuple[Diagnostic, ...]:
     if content.pattern is None or content.pattern.fullmatch(name):
         return ()
-    return (Diagnostic(content.name_code, content.name_text.format(name=name), path),)
+    return (diagnostic(f"{content.folder}-name-invalid", path, name=name),)
 
 
 def _stray_files(
     content: ContentFolder, children: list[FolderItem], rules: FileRules
 ) -> Iterator[Diagnostic]:
-    for child in children if content.stray_code else ():
+    for child in children if content.stray else ():
         of_kind = module_stem(child.name, rules) is not None or (
             content.markdown and child.name.endswith(MARKDOWN)
         )
         declares = rules.skips_declarations and DECLARATION.search(child.name) is not None
         if (is_plain_file(child) and not of_kind and not declares) or (child.linked and content.links_stray):
-            yield Diagnostic(content.stray_code, content.stray_text.format(file=child.path), child.path)
+            yield diagnostic(content.stray, child.path, file=child.path)
 
 
 def _slots(
@@ -187,11 +178,9 @@ def _slot(
     if refused:
         yield from refused
     elif document and modules:
-        yield Diagnostic(
-            CONFLICT, CONFLICT_TEXT.format(slot=slot, files=quoted_names([document, *modules])), folder
-        )
+        yield diagnostic("slot-collision", folder, slot=slot, files=quoted_names([document, *modules]))
     elif len(modules) > 1:
-        yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=slot, files=quoted_names(modules)), folder)
+        yield diagnostic("module-slot-collision", folder, slot=slot, files=quoted_names(modules))
     elif document and content.check_document is not None:
         error = content.check_document(files.read(folder / document, LARGEST))
         if error:
@@ -217,12 +206,10 @@ def instruction_diagnostics(
         yield from _flat_collision("system", root, documents, modules)
     elif documents or modules:
         old = "system.md" if documents else modules[0]
-        text = DEPRECATED.format(old=old, new=old.replace("system", "instructions", 1))
-        yield Diagnostic("discover/deprecated-system-slot", text, root / old, WARNING)
+        new = old.replace("system", "instructions", 1)
+        yield diagnostic("deprecated-system-slot", root / old, WARNING, old=old, new=new)
     elif required:
-        text = "Expected authored instructions at " + NAMES_TEXT.format("instructions")
-        missing_file = root / INSTRUCTIONS_FILE
-        yield Diagnostic("discover/required-instructions-missing", text, root, missing_file=missing_file)
+        yield diagnostic("required-instructions-missing", root, missing_file=root / INSTRUCTIONS_FILE)
 
 
 def _flat(stem: str, children: list[FolderItem], rules: FileRules) -> tuple[list[str], list[str]]:
@@ -235,18 +222,10 @@ def _flat(stem: str, children: list[FolderItem], rules: FileRules) -> tuple[list
 def _flat_collision(slot: str, root: Path, documents: list[str], modules: list[str]) -> Iterator[Diagnostic]:
     names = [*documents[-1:], *modules]
     if documents and modules:
-        yield Diagnostic(CONFLICT, CONFLICT_TEXT.format(slot=slot, files=quoted_names(names)), root)
+        yield diagnostic("slot-collision", root, slot=slot, files=quoted_names(names))
     elif len(modules) > 1:
-        yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=slot, files=quoted_names(names)), root)
+        yield diagnostic("module-slot-collision", root, slot=slot, files=quoted_names(names))
 
 
-INSTRUCTIONS_CONTENT = ContentFolder("instructions", "", "", markdown=True)
-LIB_CONTENT = ContentFolder(
-    "lib",
-    "discover/lib-directory-invalid",
-    'Expected "{folder}" to be a directory of authored helper modules.',
-    recursive=True,
-    stray_code="discover/lib-entry-unsupported",
-    stray_text='Expected "{file}" to be a supported authored module within "lib/".',
-    links_stray=True,
-)
+INSTRUCTIONS_CONTENT = ContentFolder("instructions", markdown=True)
+LIB_CONTENT = ContentFolder("lib", recursive=True, stray="lib-entry-unsupported", links_stray=True)

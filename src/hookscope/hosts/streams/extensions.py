@@ -22,58 +22,24 @@ from hookscope.hosts.streams.content_folders import (
     quoted_names,
 )
 from hookscope.hosts.streams.module_folders import (
-    COLLISION,
-    COLLISION_TEXT,
     MODULE_NAME,
-    NAME_RULE,
     Diagnostic,
     FileRules,
     collation_key,
+    diagnostic,
 )
 from hookscope.model.machine import Files, FolderItem, is_file, node_package_folders
+from hookscope.model.payload import mapping_or_empty
 from hookscope.values import dataclass
 
 EXTENSIONS_FOLDER = "extensions"
-INVALID_NAME, UNRESOLVED_MOUNT = "discover/extension-name-invalid", "discover/extension-mount-unresolved"
-INVALID_PACKAGE = "discover/extension-package-invalid"
-RESERVED = (
-    'Extension mount "{name}" uses the reserved name "{name}". Rename it; '
-    'eve reserves the "eve" namespace for its built-in tools.'
-)
-ILLEGAL = f'Extension mount filename "{{name}}" is not a legal extension namespace. {NAME_RULE}'
-UNDECLARED = (
-    'Extension mount directory "extensions/{name}/" must declare its mount in "extension.ts" (or another '
-    "supported module extension)."
-)
-DUPLICATE_NAMESPACE = (
-    'Extension namespace "{name}" is claimed by both a file mount ("extensions/{name}.ts") and a directory '
-    'mount ("extensions/{name}/"). Keep only one.'
-)
-NO_MOUNT = (
-    'Extension mount "{path}" must default-export a mounted extension, e.g. '
-    "`export default crm({{ ... }})` or "
-    '`export {{ default }} from "@acme/crm"`.'
-)
-NO_PACKAGE = 'Could not resolve extension package "{package}" mounted by "{path}".'
-UNREADABLE = 'Extension package "{package}" has no readable package.json at "{file}".'
-NO_EXTENSION = (
-    'Package "{package}" is not an eve extension: its package.json must declare `eve.extension.dist`.'
-)
-NOT_BUILT = (
-    'Extension "{package}" has no valid compatibility manifest at "{file}". Rebuild or reinstall the '
-    "extension. ENOENT: no such file or directory, open '{file}'"
-)
-BUILD_MANIFEST = "_manifest.json"  # what a build needs of its host
+BUILD_MANIFEST = "_manifest.json"  # written by a build: the host versions that it needs
 LARGEST = 1_048_576  # bytes of a mount or a manifest that are read
 
 REEXPORTED = re.compile(r"export\s*\{[^}]*\bdefault\b[^}]*\}\s*from\s*['\"]([^'\"]+)['\"]")
 CALLED = re.compile(r"export\s+default\s+([A-Za-z_$][\w$]*)\s*[(;\n]")
 IMPORTED = re.compile(r"import\s*(?:[A-Za-z_$][\w$]*\s*,\s*)?\{([^}]*)\}\s*from\s*['\"]([^'\"]+)['\"]")
-EXTENSIONS_CONTENT = ContentFolder(
-    EXTENSIONS_FOLDER,
-    "discover/extensions-directory-invalid",
-    'Expected "{folder}" to be a directory of extension mounts.',
-)
+EXTENSIONS_CONTENT = ContentFolder(EXTENSIONS_FOLDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +59,12 @@ def mount_file_diagnostics(
         return
     inner = entries_in(place.path, rules, files)
     for stem, modules in _stems(inner, rules).items():
-        diagnostic = _illegal(stem, place.path / modules[0])
-        if diagnostic is not None:
-            yield diagnostic
+        fault = _illegal(stem, place.path / modules[0])
+        if fault is not None:
+            yield fault
         elif len(modules) > 1:
-            text = COLLISION_TEXT.format(slot=f"{EXTENSIONS_FOLDER}/{stem}", files=quoted_names(modules))
-            yield Diagnostic(COLLISION, text, place.path)
+            slot = f"{EXTENSIONS_FOLDER}/{stem}"
+            yield diagnostic("module-slot-collision", place.path, slot=slot, files=quoted_names(modules))
 
 
 def mount_diagnostics(
@@ -119,9 +85,7 @@ def mount_diagnostics(
             duplicates += [item.name for item in declared if item.name in by_file]
             mounts += declared
     for name in duplicates:
-        yield Diagnostic(
-            "discover/extension-mount-ambiguous", DUPLICATE_NAMESPACE.format(name=name), place.path
-        )
+        yield diagnostic("extension-mount-ambiguous", place.path, name=name)
     for mount in mounts:
         if mount.name not in duplicates:
             yield from _located(mount, workspace, files)
@@ -167,14 +131,11 @@ def _extension(mount: _Mount, workspace: Path, files: Files) -> Extension | None
     package = mounted_package(files.read(mount.file, LARGEST).decode(errors="replace"))
     folder = _folder_of(package, mount.file.parent, workspace, files) if package else None
     package_data = _manifest(folder / "package.json", files) if folder is not None else None
-    eve = package_data.get("eve") if isinstance(package_data, dict) else None
-    declared = eve.get("extension") if isinstance(eve, dict) else None
-    if folder is None or not isinstance(declared, dict):
+    declared = mapping_or_empty(mapping_or_empty(mapping_or_empty(package_data).get("eve")).get("extension"))
+    paths = (declared.get("source"), declared.get("dist"))
+    if folder is None:
         return None
-    places = [
-        folder / path for path in (declared.get("source"), declared.get("dist")) if isinstance(path, str)
-    ]
-    for place in places:
+    for place in (folder / path for path in paths if isinstance(path, str)):
         facts = files.facts(place)
         if facts is not None and facts.folder:
             return Extension(mount.name, folder, place)
@@ -189,48 +150,45 @@ def _stems(children: list[FolderItem], rules: FileRules) -> dict[str, list[str]]
 
 def _illegal(name: str, path: Path) -> Diagnostic | None:
     if name == "eve" or name.startswith("eve__"):
-        return Diagnostic(INVALID_NAME, RESERVED.format(name=name), path)
-    return None if MODULE_NAME.fullmatch(name) else Diagnostic(INVALID_NAME, ILLEGAL.format(name=name), path)
+        return diagnostic("extension-name-invalid, reserved", path, name=name)
+    return None if MODULE_NAME.fullmatch(name) else diagnostic("extension-name-invalid", path, name=name)
 
 
 def _of_folder(child: FolderItem, rules: FileRules, files: Files) -> Iterator[Diagnostic | _Mount]:
-    diagnostic = _illegal(child.name, child.path)
-    if diagnostic is not None:
-        yield diagnostic
+    fault = _illegal(child.name, child.path)
+    if fault is not None:
+        yield fault
         return
     modules = modules_named("extension", entries_in(child.path, rules, files), rules)
     if len(modules) > 1:
-        text = COLLISION_TEXT.format(slot="extension", files=quoted_names(modules))
-        yield Diagnostic(COLLISION, text, child.path)
+        yield diagnostic("module-slot-collision", child.path, slot="extension", files=quoted_names(modules))
     if len(modules) == 1:
         yield _Mount(child.name, f"{EXTENSIONS_FOLDER}/{child.name}/{modules[0]}", child.path / modules[0])
     else:
-        text = UNDECLARED.format(name=child.name)
-        yield Diagnostic("discover/extension-mount-missing-declaration", text, child.path)
+        yield diagnostic("extension-mount-missing-declaration", child.path, name=child.name)
 
 
 def _located(mount: _Mount, workspace: Path, files: Files) -> Iterator[Diagnostic]:
     package = mounted_package(files.read(mount.file, LARGEST).decode(errors="replace"))
     if package is None:
-        yield Diagnostic(UNRESOLVED_MOUNT, NO_MOUNT.format(path=mount.path), mount.file)
+        yield diagnostic("extension-mount-unresolved, no package", mount.file, path=mount.path)
         return
     folder = _folder_of(package, mount.file.parent, workspace, files)
     if folder is None:
-        text = NO_PACKAGE.format(package=package, path=mount.path)
-        yield Diagnostic(UNRESOLVED_MOUNT, text, mount.file)
+        yield diagnostic("extension-mount-unresolved", mount.file, package=package, path=mount.path)
         return
     manifest = folder / "package.json"
     package_data = _manifest(manifest, files)
     if package_data is None:
-        yield Diagnostic(INVALID_PACKAGE, UNREADABLE.format(package=package, file=manifest), manifest)
+        yield diagnostic("extension-package-invalid, unreadable", manifest, package=package, file=manifest)
         return
     build = _build_of(package_data, package)
     if build is None:
-        yield Diagnostic(INVALID_PACKAGE, NO_EXTENSION.format(package=package), manifest)
+        yield diagnostic("extension-package-invalid", manifest, package=package)
     elif not build[1] and not is_file(built := folder / build[0] / BUILD_MANIFEST, files):
-        name = package_data.get("name") if isinstance(package_data, dict) else None
-        text = NOT_BUILT.format(package=name if isinstance(name, str) and name else package, file=built)
-        yield Diagnostic("discover/extension-compatibility-invalid", text, built)
+        name = mapping_or_empty(package_data).get("name")
+        package = name if isinstance(name, str) and name else package
+        yield diagnostic("extension-compatibility-invalid", built, package=package, file=built)
 
 
 def mounted_package(text: str) -> str | None:
@@ -276,13 +234,11 @@ def _manifest(file: Path, files: Files) -> object:
 
 def _build_of(package_data: object, package: str) -> tuple[str, bool] | None:
     """Return the folder of an extension's build, and whether it is one of several in its package."""
-    eve = package_data.get("eve") if isinstance(package_data, dict) else None
-    if not isinstance(eve, dict):
-        return None
+    eve = mapping_or_empty(mapping_or_empty(package_data).get("eve"))
     parts = package.split("/")[2 if package.startswith("@") else 1 :]
-    several = eve.get("builtInExtensions")
-    declared = several.get("/".join((".", *parts))) if isinstance(several, dict) else None
+    declared = mapping_or_empty(eve.get("builtInExtensions")).get("/".join((".", *parts)))
     for one, is_one_of_several in ((declared, True), (eve.get("extension"), False)):
-        if isinstance(one, dict) and isinstance(one.get("dist"), str) and one["dist"]:
-            return one["dist"], is_one_of_several
+        dist = mapping_or_empty(one).get("dist")
+        if isinstance(dist, str) and dist:
+            return dist, is_one_of_several
     return None

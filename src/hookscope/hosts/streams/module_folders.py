@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import field
+from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from hookscope.formats.yaml12 import read_own_yaml
 from hookscope.model.machine import Files, FolderItem
 from hookscope.values import dataclass
 
@@ -73,8 +75,6 @@ DECLARATION = re.compile(r"\.d\.(?:cts|mts|ts)$")
 MAX_DEPTH = 64  # nested folders; a limit against abuse
 
 ERROR, WARNING = "error", "warning"
-COLLISION = "discover/module-slot-collision"
-COLLISION_TEXT = 'Found multiple authored module sources for "{slot}": {files}.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,19 @@ class Diagnostic:
     def text(self) -> str:
         """Return code and message in one line. Errors that the host throws have no code."""
         return f"{self.code}: {self.message}" if self.code else self.message
+
+
+@cache
+def _diagnostic_texts() -> Any:
+    return read_own_yaml(Path(__file__).with_name("diagnostics.yaml").read_bytes())
+
+
+def diagnostic(
+    case: str, place: Path, /, severity: str = ERROR, missing_file: Path | None = None, **parts: object
+) -> Diagnostic:
+    """Return the diagnostic of `diagnostics.yaml` for this case, with its text filled in."""
+    code, text = f"discover/{case.partition(',')[0]}", _diagnostic_texts()[case].format(**parts)
+    return Diagnostic(code, text, place, severity, missing_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +148,7 @@ class AgentLayout:
     root_only: frozenset[str]  # those of `folders` that a subagent may not have
     ignored_folders: frozenset[str] = frozenset()  # ignored without a message
     allows_dockerfile: bool = (
-        False  # whether a sandbox may be a Dockerfile; if not, `workspace/skills` is reserved
+        False  # whether a sandbox may be a Dockerfile; else `workspace/skills` is reserved
     )
     strict_headers: bool = False  # whether a Markdown header must be closed; if not, unknown keys are errors
     checks_skill_names: bool = False  # whether names of skills are checked
@@ -153,14 +166,15 @@ class FileRules:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A kind of module folder and the host's messages for faults in it."""
+    """A kind of module folder."""
 
     folder: str  # hooks
+    noun: str  # hook
     pattern: re.Pattern[str]  # of each part of a slug
-    name_code: str
-    name_text: str  # {name}
-    folder_code: str
-    folder_text: str  # {folder}
+
+    def name_fault(self, name: str, path: Path) -> Diagnostic:
+        """Return the host's diagnostic about an illegal name."""
+        return diagnostic(f"{self.noun}-name-invalid", path, name=name)
 
 
 @dataclass(slots=True)
@@ -181,9 +195,9 @@ class _Walk:
         """
         if self.slot.pattern.fullmatch(name):
             return False
-        message = self.slot.name_text.format(name=name)
-        self.diagnostics.append(Diagnostic(self.slot.name_code, message, path))
-        self.skipped.append(SkippedFile(path, message, name))
+        fault = self.slot.name_fault(name, path)
+        self.diagnostics.append(fault)
+        self.skipped.append(SkippedFile(path, fault.message, name))
         return True
 
 
@@ -198,9 +212,8 @@ def modules_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> Module
     if facts is None and not _is_dangling(folder, files):
         return ModuleFolder()
     if facts is None or facts.linked or not facts.folder:
-        return ModuleFolder(
-            diagnostics=(Diagnostic(slot.folder_code, slot.folder_text.format(folder=folder), folder),)
-        )
+        fault = diagnostic(f"{slot.folder}-directory-invalid", folder, folder=folder)
+        return ModuleFolder(diagnostics=(fault,))
     walk = _Walk(slot, rules, files)
     _walk(walk, folder, ())
     return ModuleFolder(tuple(walk.found), tuple(walk.skipped), tuple(walk.diagnostics))
@@ -282,9 +295,9 @@ def _take_slot(walk: _Walk, folder: Path, slug: str, host_files: list[FolderItem
         walk.found.append(FoundModule(slug, host_files[0].path))
         return
     names = ", ".join(f'"{child.name}"' for child in host_files)
-    message = COLLISION_TEXT.format(slot=f"{walk.slot.folder}/{slug}", files=names)
-    walk.diagnostics.append(Diagnostic(COLLISION, message, folder))
-    walk.skipped += [SkippedFile(child.path, message, slug) for child in host_files]
+    fault = diagnostic("module-slot-collision", folder, slot=f"{walk.slot.folder}/{slug}", files=names)
+    walk.diagnostics.append(fault)
+    walk.skipped += [SkippedFile(child.path, fault.message, slug) for child in host_files]
 
 
 def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, host_files: list[FolderItem]) -> None:
@@ -293,7 +306,7 @@ def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, host_file
     The same name rules apply, but it never stops the host's build.
     """
     if not walk.slot.pattern.fullmatch(stem):
-        walk.skipped.append(SkippedFile(child.path, walk.slot.name_text.format(name=stem), slug))
+        walk.skipped.append(SkippedFile(child.path, walk.slot.name_fault(stem, child.path).message, slug))
     elif host_files:
         walk.skipped.append(
             SkippedFile(child.path, f"{host_files[0].name} beside it has the same slug and wins", slug)
@@ -305,34 +318,6 @@ def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, host_file
 MODULE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
 CHANNEL_NAME = re.compile(r"\.?[a-z][a-z0-9-]{0,63}|\[[a-zA-Z][a-zA-Z0-9_]{0,63}\]")
 CONNECTION_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
-NAME_RULE = (
-    "Expected ASCII letters, digits, underscores, and dashes only, "
-    "starting with a letter, up to 64 characters."
-)
-
-HOOKS_SLOT = Slot(
-    folder="hooks",
-    pattern=MODULE_NAME,
-    name_code="discover/hook-name-invalid",
-    name_text=f'Hook path segment "{{name}}" is not a legal hook name. {NAME_RULE}',
-    folder_code="discover/hooks-directory-invalid",
-    folder_text='Expected "{folder}" to be a directory of authored hooks.',
-)
-TOOLS_SLOT = Slot(
-    folder="tools",
-    pattern=MODULE_NAME,
-    name_code="discover/tool-name-invalid",
-    name_text=f'Tool filename "{{name}}" is not a legal tool name. {NAME_RULE}',
-    folder_code="discover/tools-directory-invalid",
-    folder_text='Expected "{folder}" to be a directory of authored tools.',
-)
-CHANNELS_SLOT = Slot(
-    folder="channels",
-    pattern=CHANNEL_NAME,
-    name_code="discover/channel-name-invalid",
-    name_text='Channel path segment "{name}" is not a legal channel name. Expected lowercase kebab-case '
-    "(`my-channel`), optionally with a leading dot (`.well-known`), or a path parameter form "
-    "(`[sessionId]`).",
-    folder_code="discover/channels-directory-invalid",
-    folder_text='Expected "{folder}" to be a directory of authored channels.',
-)
+HOOKS_SLOT = Slot("hooks", "hook", MODULE_NAME)
+TOOLS_SLOT = Slot("tools", "tool", MODULE_NAME)
+CHANNELS_SLOT = Slot("channels", "channel", CHANNEL_NAME)

@@ -1,7 +1,7 @@
 """An agent's session as a pure state machine: a state and an input give the next state and one command.
 
-A turn is an agenda of actions, done one after another. An action that needs the outside (publish an
-event, query the model) becomes a command and waits for its answer; a throw or a cancel replaces the
+A turn is an agenda of actions, done one after another. An action that the session cannot do alone (publish
+an event, query the model) becomes a command and waits for the answer; a throw or a cancel replaces the
 agenda. `session_rules` has the differences between versions of the host.
 """
 
@@ -205,17 +205,13 @@ def continue_after_reply(session: SessionState, reply: ModelReply, *, is_retry: 
     reply_events = tuple(_pieces(session, reply))
     if reply.calls:
         return _run_calls(session.with_agenda(*reply_events), reply)
-    if reply.text.strip() or not _must_answer(session):
+    if reply.text.strip() or not (session.rules.empty_fails or session.agent.delegated):
         return session.with_agenda(*reply_events, _step_completed(STOP), CloseTurn())
     if not is_retry:
         return session.with_agenda(*reply_events, QueryModel(is_retry=True))
     rules = session.rules
     unanswered = fail_step(session, Thrown(rules.no_answer_text, ""), rules.no_answer_name)
     return replace(unanswered, agenda=(*reply_events, *unanswered.agenda))
-
-
-def _must_answer(session: SessionState) -> bool:
-    return session.rules.empty_fails or session.agent.delegated
 
 
 def _pieces(session: SessionState, reply: ModelReply) -> Iterator[PublishEvent]:
@@ -290,7 +286,7 @@ def _requested_action(call: ToolCall, session: SessionState) -> PublishEvent:
 def continue_after_tools(
     session: SessionState, action: RunTools, results: Sequence[ToolResult]
 ) -> SessionState:
-    """Continue after tools: the stream gets the results by completion, the conversation in call order."""
+    """Continue after tools: the stream gets the results as they ended, the conversation in call order."""
     names = {call.id: call.name for call in action.calls}
     result_events = (
         PublishEvent(

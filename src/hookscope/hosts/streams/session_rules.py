@@ -35,7 +35,7 @@ class SessionRules:
     """The rules of one version. Texts are the host's own, as in its events."""
 
     summary: str  # the rule as a sentence for people
-    runtime_data: Callable[[SessionAgent], Mapping[str, Any]]  # of session.started
+    runtime_data: Callable[[SessionAgent], Mapping[str, Any]]  # `runtime` of session.started
     throw_effect: ThrowEffect
     delegation: Delegation
     hook_failed_code: str = ""  # the error code of a turn that a hook fails
@@ -43,25 +43,25 @@ class SessionRules:
     reopens_finished: bool = False  # whether a message to a finished session starts another
     failure_log: Callable[[str, Mapping[str, Any]], LogLine | None] = lambda kind, data: (
         None
-    )  # in addition to the hooks' own logs
+    )  # beside hooks' logs
     max_attempts: int = 4  # how often a step is run if a throw repeats it
     attempts_failed_text: str = ""  # {error}
     model_id: str = ""  # the scripted model's id
-    workflow_id: str = ""  # of subagent.called
+    workflow_id: str = ""  # `workflowId` of subagent.called
     stream_path: str = ""  # {session}, of agent.started
     delegation_prompt: str = ""  # the prompt of a subagent before its caller's message; empty: none
     receipt: str = ""  # {task} {name}, the result of a call that starts a task
     task_failed: str = ""  # {error} {name}
     no_answer_text: str = ""  # the model's reply was empty twice
     no_answer_name: str = ""
-    empty_fails: bool = False  # whether this also fails a user's session, not only a subagent's
+    empty_fails: bool = False  # whether two empty replies fail any session, not only a subagent's
     error_names: bool = False  # whether failed results have the class of the error
     labels_calls: bool = False  # whether calls of subagents have a label
-    includes_parts: bool = False  # of message.received
-    includes_so_far: bool = False  # of message.appended
-    includes_model: bool = False  # of step.started
-    includes_terminal: bool = False  # of turn.failed
-    includes_token: bool = False  # of session.waiting
+    includes_parts: bool = False  # whether message.received has `parts`
+    includes_so_far: bool = False  # whether message.appended has `messageSoFar`
+    includes_model: bool = False  # whether step.started has `modelId`
+    includes_terminal: bool = False  # whether turn.failed has `terminal`
+    includes_token: bool = False  # whether session.waiting has `continuationToken`
     requires_message: bool = False  # whether a subagent's call without a message is refused
     output_can_fail: bool = False  # whether an output with `code` and `message` is a failure
     shows_calls_to_hooks: bool = False  # whether hooks receive subagent.called

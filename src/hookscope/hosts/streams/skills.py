@@ -19,7 +19,7 @@ from hookscope.hosts.streams.content_folders import (
     is_plain_folder,
     module_stem,
 )
-from hookscope.hosts.streams.module_folders import DECLARATION, AgentLayout, Diagnostic, FileRules
+from hookscope.hosts.streams.module_folders import DECLARATION, AgentLayout, Diagnostic, FileRules, diagnostic
 from hookscope.model.machine import Files, FolderItem
 from hookscope.values import dataclass
 
@@ -150,17 +150,6 @@ def _header_values(block: str) -> _Header:
 
 SKILLS_FOLDER = "skills"
 SKILL_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}")
-NO_FOLDER = 'Expected "{folder}" to be a directory of authored skills.'
-NO_SKILL = (
-    'Expected "{file}" to be a skill directory containing SKILL.md or a flat ".md", ".ts", ".cts", ".mts", '
-    '".js", ".cjs", or ".mjs" skill file.'
-)
-NO_MARKDOWN = 'Expected "{file}" to exist for the "{name}" skill.'
-ILLEGAL = (
-    'Skill "{path}" has an illegal name "{name}". Expected ASCII letters, digits, underscores, and '
-    "dashes only, starting with a letter or digit, up to 64 characters."
-)
-DUPLICATE_SKILL = 'Found conflicting authored skill sources for "{name}": "{first}" and "{second}".'
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +170,7 @@ def skill_diagnostics(
     if facts is None:
         return
     if not facts.folder:
-        yield Diagnostic("discover/skills-directory-invalid", NO_FOLDER.format(folder=folder), folder)
+        yield diagnostic("skills-directory-invalid", folder, folder=folder)
         return
     seen: dict[str, str] = {}
     for child in entries_in(folder, rules, files):
@@ -197,14 +186,13 @@ def _check_duplicate(
 ) -> Iterator[Diagnostic]:
     """Yield a diagnostic if the name is illegal or was used before; a third use is not reported."""
     if layout.checks_skill_names and not SKILL_NAME.fullmatch(skill.name):
-        text = ILLEGAL.format(path=skill.path, name=skill.name)
-        yield Diagnostic("discover/skill-name-invalid", text, child.path)
+        yield diagnostic("skill-name-invalid", child.path, path=skill.path, name=skill.name)
     elif seen.get(skill.name) == "":
         return
     elif skill.name in seen:
-        text = DUPLICATE_SKILL.format(name=skill.name, first=seen[skill.name], second=skill.path)
-        seen[skill.name] = ""
-        yield Diagnostic("discover/skill-collision", text, child.path.with_name(skill.name))
+        first, seen[skill.name] = seen[skill.name], ""
+        place = child.path.with_name(skill.name)
+        yield diagnostic("skill-collision", place, name=skill.name, first=first, second=skill.path)
     else:
         seen[skill.name] = skill.path
 
@@ -223,7 +211,7 @@ def _check_skill(
     stem = module_stem(child.name, rules)
     if is_plain_file(child) and stem is not None:
         return _Skill(stem, f"{SKILLS_FOLDER}/{child.name}")
-    return Diagnostic("discover/skill-entry-not-directory", NO_SKILL.format(file=child.path), child.path)
+    return diagnostic("skill-entry-not-directory", child.path, file=child.path)
 
 
 def _is_skipped_file(name: str, rules: FileRules) -> bool:
@@ -244,15 +232,13 @@ def _check_package(
     name = next(names, "")
     file = child.path / (name or "SKILL.md")
     if not name:
-        text = NO_MARKDOWN.format(file=file, name=child.name)
-        return Diagnostic("discover/skill-markdown-missing", text, child.path)
+        return diagnostic("skill-markdown-missing", child.path, file=file, name=child.name)
     error = skill_error(files.read(file, LARGEST), False, layout)
     return _invalid(file, error) if error else _Skill(child.name, f"{SKILLS_FOLDER}/{child.name}/{name}")
 
 
 def _invalid(file: Path, error: str) -> Diagnostic:
-    text = f'Invalid authored skill frontmatter in "{file}": {error}'
-    return Diagnostic("discover/skill-frontmatter-invalid", text, file)
+    return diagnostic("skill-frontmatter-invalid", file, file=file, error=error)
 
 
 def schedule_content(layout: AgentLayout) -> ContentFolder:
@@ -262,11 +248,8 @@ def schedule_content(layout: AgentLayout) -> ContentFolder:
     """
     return ContentFolder(
         "schedules",
-        "discover/schedules-directory-invalid",
-        'Expected "{folder}" to be a directory of authored schedules.',
         recursive=True,
         markdown=True,
-        stray_code="discover/schedule-file-unsupported",
-        stray_text='Expected "{file}" to be a TypeScript or markdown schedule file within "schedules/".',
+        stray="schedule-file-unsupported",
         check_document=partial(schedule_error, layout=layout),
     )

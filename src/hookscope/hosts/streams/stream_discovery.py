@@ -9,9 +9,9 @@ from pathlib import Path
 
 from hookscope.formats.script_values import LONGEST_SCRIPT
 from hookscope.hosts.folders.search_paths import hooks_folder
-from hookscope.hosts.gates import sent
 from hookscope.hosts.gates.handler import HANDLER
 from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.sent import SENT
 from hookscope.hosts.gates.trusted import TRUSTED
 from hookscope.hosts.streams.agent_layout import (
     DYNAMIC_FOLDERS,
@@ -48,8 +48,6 @@ from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
 BUILD_PASSED = Gate("build", True, found="no errors")
-NO_EVENTS = Gate("sent", False, ("1 or more",), found="no events", reason="it names no event in `events`")
-KNOWN_AFTER_LOAD = Gate("sent", None, found="known after a load")
 
 
 def build_gate(hook: Hook, host: Host) -> Gate:
@@ -79,20 +77,13 @@ def handler_gate(hook: Hook, host: Host) -> Gate:
     return Gate("handler", True, found=hook.handler.name if hook.handler else "")
 
 
-def sent_gate(hook: Hook, host: Host) -> Gate:
-    """Check that the host sends one of the hook's events, as far as they are known."""
-    if hook.meta.events is None:
-        return KNOWN_AFTER_LOAD
-    return sent.sent_gate(hook, host) if hook.meta.events else NO_EVENTS
-
-
 def scope_gate(hook: Hook, host: Host) -> Gate:
     """Pass, showing the agent whose stream the hook receives."""
     return Gate("scope", True, found=hook.scope or "the root agent")
 
 
 SCOPE = register_gate(GateKind("scope", check=scope_gate))
-STREAM_GATES = rules_of(BUILD, (HANDLER, handler_gate), TRUSTED, (sent.SENT, sent_gate), SCOPE)
+STREAM_GATES = rules_of(BUILD, (HANDLER, handler_gate), TRUSTED, SENT, SCOPE)
 
 
 def stream_gates_of(hook: Hook, host: Host) -> tuple[Gate, ...]:
@@ -129,11 +120,8 @@ def project_diagnostic(workspace: Path, package: str, files: Files) -> Diagnosti
 
 
 AGENT, SUBAGENT = "agent", "subagent"
-OTHER_MODULE_FOLDERS = (
-    "channels",
-    *DYNAMIC_FOLDERS,
-    "connections",
-)  # read if they exist, because their modules may receive events
+# Read if they exist, because their modules may receive events.
+OTHER_MODULE_FOLDERS = ("channels", *DYNAMIC_FOLDERS, "connections")
 
 
 def project_folders(host: Host, rules: FileRules) -> tuple[Folder, ...]:

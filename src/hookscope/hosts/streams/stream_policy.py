@@ -15,7 +15,7 @@ from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Arrangement, Host
-from hookscope.model.payload import CANCEL, EVENT, Arguments, make_arguments
+from hookscope.model.payload import CANCEL, EVENT, Arguments, make_arguments, mapping_or_empty
 from hookscope.model.run import CallGroup, Ending, Event, Fold, Next, NotRun, Registration, Result
 from hookscope.values import dataclass
 
@@ -53,8 +53,7 @@ def stamped_event(event: Event, host: Host, entropy: bytes, rule: ContextRule) -
 
 
 def _mapping_at(ctx: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    members = ctx.get(name)
-    return members if isinstance(members, Mapping) else {}
+    return mapping_or_empty(ctx.get(name))
 
 
 def _agent(event: Event, host: Host) -> dict[str, Any]:
@@ -130,36 +129,23 @@ def turn_cancelled(event: Event) -> Event:
 
 
 def session_failed(event: Event, code: str, message: str, *, outside: bool = False) -> Event:
-    """Return the `session.failed` event.
-
-    `outside`: written outside any turn, so that no hook receives it.
-    """
-    data = {"sessionId": _id_of_session(event), "code": code, "message": message}
+    """Return the `session.failed` event; if it is written `outside` any turn, no hook receives it."""
+    data = {"sessionId": _session_id(event), "code": code, "message": message}
     return following_event(event, "session.failed", data, **({OUTSIDE: True} if outside else {}))
 
 
 def session_waiting(event: Event, *, token: bool) -> Event:
-    """Return the `session.waiting` event.
-
-    `token`: with its continuation token, unlike older versions.
-    """
+    """Return the `session.waiting` event; with `token`, it has a continuation token."""
     data = {"wait": "next-user-message"}
     if token:
-        channel = event.ctx.get("channel")
-        channel_token = channel.get("continuationToken") if isinstance(channel, Mapping) else None
-        data["continuationToken"] = channel_token if isinstance(channel_token, str) else _id_of_session(event)
+        channel_token = _mapping_at(event.ctx, "channel").get("continuationToken")
+        data["continuationToken"] = channel_token if isinstance(channel_token, str) else _session_id(event)
     return following_event(event, "session.waiting", data)
 
 
 def _turn(event: Event) -> dict[str, Any]:
     turn = turn_of(event)
     return {"turnId": turn["id"], "sequence": turn["sequence"]}
-
-
-def _id_of_session(event: Event) -> str:
-    session = event.ctx.get("session")
-    known = session.get("id") if isinstance(session, Mapping) else None
-    return known if isinstance(known, str) else event.session_key
 
 
 def event_problems(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
@@ -223,7 +209,7 @@ def _skip_reason(call: Registration, event: Event, unreachable: Mapping[str, str
     role, node = role_of(call), node_of(event)
     if call.hook is not None and call.hook.scope != node:
         own, this = _stream_of(call.hook.scope), _stream_of(node)
-        return f"it receives {own}; this event is in {this} (ctx.agent.nodeId)"
+        return f"the hook receives {own}; this event is in {this} (ctx.agent.nodeId)"
     if role in ROLES and call.key == ALL_EVENTS:
         return f"`{ALL_EVENTS}` is not an event for a {role} module"
     if role == CHANNEL:
@@ -235,8 +221,7 @@ def _skip_reason(call: Registration, event: Event, unreachable: Mapping[str, str
 
 def node_of(event: Event) -> str:
     """Return the node id of the event's agent; empty for the root agent."""
-    agent = event.ctx.get("agent")
-    node = agent.get("nodeId") if isinstance(agent, Mapping) else None
+    node = _mapping_at(event.ctx, "agent").get("nodeId")
     return node if isinstance(node, str) and node != ROOT_NODE else ""
 
 
@@ -249,8 +234,7 @@ def _other_channel_reason(name: str, event: Event) -> str:
 
     A session has one channel. Events of the built-in channel, like those fired by hand, reach all.
     """
-    channel = event.ctx.get("channel")
-    kind = channel.get("kind") if isinstance(channel, Mapping) else None
+    kind = _mapping_at(event.ctx, "channel").get("kind")
     if not isinstance(kind, str) or kind == DEFAULT_CHANNEL or name.removeprefix(CHANNELS) == kind:
         return ""
     return f"the session's channel is {kind}"
