@@ -112,7 +112,7 @@ def test_shuffle_in_a_sandbox_restores_files_before_each_fire(
     (home / "key").write_text("1")
     here = scope("fire", "command:new", "--repeat", "9", "--shuffle")
     assert "The order does not matter" in here.out
-    assert "with --sandbox each run starts afresh" in here.out
+    assert "with --sandbox each run starts with new copies" in here.out
 
 
 def test_shuffle_in_a_sandbox_compares_files(

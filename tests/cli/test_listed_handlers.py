@@ -35,7 +35,7 @@ NEW = "`hookscope new gone --event command:new`"
             {"event": "command:new", "module": "/usr/gone.js"},
             "/usr/gone.js",
             "path",
-            "move its file below the workspace, and set `module` of hooks.internal.handlers[0] "
+            "move the handler below the workspace, and set `module` of hooks.internal.handlers[0] "
             "(~/.openclaw/openclaw.json:6) to the new path; "
             f"or create a folder with a HOOK.md instead: {NEW}",
         ),

@@ -86,7 +86,7 @@ def test_a_denied_event_beside_allowed_ones_is_marked_linted_and_fixed(
     plugin("mem", 'api.on("agent_end", () => {}); api.on("session_end", () => {});')
     setting = "plugins.entries.mem.hooks.allowConversationAccess"
     assert hookscope("trust", str(home / ".openclaw" / "extensions")).code == 0
-    denied = f"1 event denied: not agent_end: it needs {setting} to be true"
+    denied = f"1 event denied: not agent_end: the plugin needs {setting} to be true"
     assert denied in hookscope("list", *SHIPPED).out
     assert "[events-denied]" in hookscope("lint", "mem", *SHIPPED).out
     assert f"{setting}: → true" in hookscope("fix", "mem", "--apply", *SHIPPED).out

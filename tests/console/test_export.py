@@ -88,7 +88,7 @@ async def test_a_run_is_shared_as_one_page_without_secrets(
         fire = story.screen.panes.fire_pane
         await story.until(lambda: fire.run_view.runs.sheets and not story.screen.state.job, "the run is over")
         await story.press("escape", "at")
-        await story.shows("Run 1 is one web page, without secrets: ~/run-1.html")
+        await story.shows("Wrote run 1 as a web page, without secrets: ~/run-1.html")
         page = (home / "run-1.html").read_text()
         assert all(text in page for text in ("ValueError", "greet", "width=device-width"))
         assert not any(text in page for text in ("tea-time", "http://", "<script"))

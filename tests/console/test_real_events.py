@@ -123,8 +123,11 @@ async def test_a_session_is_shown_as_a_conversation(
         runs = story.screen.panes.fire_pane.run_view.runs
         await story.until(lambda: runs.sheets and not story.screen.state.job, "the run is over")
         await story.press("3", "end", "v")
-        await story.shows("3 events: 2 real, 1 fired", "2 handlers ran", "✗ 2 failed")
-        await story.shows("command  ", "✗ greet", "✗ guard")
+        await story.shows("3 events: 2 real, 1 fired", "2 handlers ran", "✗ 2 failed", " in handlers")
+        await story.shows("command  ", "✗ greet", "✗ guard", "enter run")
+        await story.press("home")
+        await story.shows("enter replay on copies")
+        await story.press("end")
         await story.press("enter")
         await story.shows("Run 1")
 

@@ -353,7 +353,7 @@ async def test_a_sequence_is_fired_step_after_step(
         listed = ("Saved events and sequences", "twice", "2 steps", "shipped")
         await fired_sequence(story, "twice", *listed)
         await story.shows("Run 2", "✗ 1 result not as twice.yaml expects", "- Bye*", "+ Hello Bob")
-        await story.shows("twice is done, with failed expectations")
+        await story.shows("The sequence twice has ended, with failed expectations.")
         await story.press("left_square_bracket")
         await story.shows("Run 1", "✓ as twice.yaml expects")
         await story.press("s")
@@ -369,4 +369,4 @@ async def test_a_sequence_ending_without_subscribers_shows_the_previous_run(
     sequence(workspace, "quiet", steps)
     async with console((120, 36)) as story:
         await fired_sequence(story, "quiet", "quiet")
-        await story.shows("quiet is over", "✓ 1 handler ran", "Hello Ada")
+        await story.shows("The sequence quiet has ended.", "✓ 1 handler ran", "Hello Ada")

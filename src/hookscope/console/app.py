@@ -10,6 +10,7 @@ from contextlib import suppress
 from contextvars import Context
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual.app import App, ScreenStackError
@@ -115,7 +116,8 @@ async def _queue_drained(pump: MessagePump) -> None:
         await done.wait()
 
 
-MOST_TOASTS = 2  # toasts that are visible at the same time
+TOAST_LINES = 2  # lines of all toasts: the key bar, and the border above it
+TOAST_FRAME = 3  # cells of a toast beside its text
 
 
 class Console(App[None]):
@@ -190,11 +192,13 @@ class Console(App[None]):
         use_keymap(keymap)
 
     def on_notify(self, event: Notify) -> None:
-        """Show a repeated toast once, and only the last `MOST_TOASTS` toasts."""
-        shown = [*self._notifications]
-        others = [toast for toast in shown if toast.message != event.notification.message]
-        for toast in shown:
-            if toast not in others[1 - MOST_TOASTS :]:
+        """Show a repeated toast once, and only the last toasts that fit into `TOAST_LINES`."""
+        new, width = event.notification.message, max(self.size.width - TOAST_FRAME, 1)
+        free_lines = TOAST_LINES - len(wrap(new, width))
+        for toast in reversed([*self._notifications]):
+            if toast.message != new:
+                free_lines -= len(wrap(toast.message, width))
+            if toast.message == new or free_lines < 0:
                 self._unnotify(toast, refresh=False)
 
     def simulate_key(self, key: str) -> None:

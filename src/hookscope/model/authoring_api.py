@@ -269,7 +269,7 @@ class RecordingPluginApi:
 
 
 class _NullApi:
-    """Stands in for the host's other plugin functions. Calls and attribute access do nothing."""
+    """Replaces the host's other plugin functions. Calls and attribute access do nothing."""
 
     def __call__(self, *_: Any, **__: Any) -> _NullApi:
         return self

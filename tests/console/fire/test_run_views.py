@@ -198,14 +198,16 @@ async def test_enter_on_a_hook_that_did_not_run_asks_why(console: Any) -> None:
 
 
 @pytest.mark.parametrize("size", FIVE_SIZES, ids=str)
-async def test_the_run_has_the_space_once_there_is_one(console: Any, size: Size) -> None:
+async def test_the_event_has_the_space_until_there_is_a_run(console: Any, size: Size) -> None:
     async with console(size=size) as c:
+        await c.shows('"workspaceDir"', "1  command-logger", "2 others subscribe to other events")
+        if size != FIVE_SIZES[0]:  # there the plan is shown with the event
+            await c.shows("Nothing was fired yet. Press ^r to fire the event.")
         before = c.pane.query_one(Composer).size.height
         run = await c.fired(1, missing_key)
         pane = c.pane.query_one(RunPane)
         assert pane.size.height > c.pane.query_one(Composer).size.height
-        if size != FIVE_SIZES[0]:  # there the plan was shown with the event
-            assert c.pane.query_one(Composer).size.height < before
+        assert c.pane.query_one(Composer).size.height < before
         many = tuple(NotRun(f"left-{number}", "switched off", None) for number in range(4))
         ended = replace(run, id=2, not_run=many)
         c.pane.run_view.firing_started(2, c.pane.run_view.plan)

@@ -194,6 +194,12 @@ async def test_a_finished_run_is_one_row_that_unfolds(log: Any, size: tuple[int,
         await c.press("down", "down", "left")
         await c.hides("first-1")
         assert c.pane.query_one(LogView).entry.text == "run 1 ✓ 2 ok"
+        await c.press("end", "right")
+        await c.shows("run ▾", "second-2")
+        assert c.pane.query_one(LogView).entry.text == "run 2 ✓ 2 ok", "the cursor stays on the run"
+        c.pane.add(entries(1, 9))
+        await c.shows("text 9")
+        assert c.pane.query_one(LogView).entry.text == "run 2 ✓ 2 ok"
 
 
 async def test_a_filter_finds_the_handlers_of_folded_runs(log: Any) -> None:
@@ -214,9 +220,9 @@ async def test_a_filter_is_fuzzy_excludes_words_and_selects_the_best_match(log: 
         await c.press("slash", *"second")
         await c.shows("Log 2 of 4")
         assert c.pane.query_one(LogView).entry.subject == "second-1", "a name is better than a text"
-        await c.press(*" !✓")
+        await c.press(*" !step")
         await c.shows("Log 1 of 4", "is ready")
-        await c.press(*["backspace"] * 9, *"scd1")
+        await c.press(*["backspace"] * 12, *"scd1")
         await c.shows("Log 1 of 4", "✓ ok")
         assert c.pane.query_one(LogView).entry.subject == "second-1"
         c.pane.add([LogEntry(NOW, "step", "second-1", "again"), LogEntry(NOW, "state", "other", "changed")])
@@ -236,6 +242,31 @@ async def test_the_line_being_read_stays_when_a_run_folds(log: Any) -> None:
         await c.shows("run 2 ✓ 2 ok", "run 3 ✓ 2 ok")
         await c.hides("first-2", "first-3")
         assert c.pane.query_one(LogView).entry.text == "text 0"
+
+
+async def test_the_line_being_read_keeps_its_row_when_a_run_folds_above_it(log: Any) -> None:
+    async with log() as c:
+        *parts, end = run_entries(2)
+        c.pane.add([*entries(20), *parts, *entries(30, 20)])
+        await c.shows("text 49")
+        await c.press("up", "up")
+        row = next(number for number, line in enumerate(c.screen.split("\n")) if "text 47 " in line)
+        c.pane.add([end, *entries(1, 99)])
+        await c.shows("Log 54")
+        assert "text 47 " in c.screen.split("\n")[row]
+
+
+async def test_a_paused_log_keeps_the_handlers_of_a_run_that_ends(log: Any) -> None:
+    async with log() as c:
+        *parts, end = run_entries(1)
+        c.pane.add(parts)
+        await c.shows("second-1", "fire ▾")
+        await c.press("space")
+        c.pane.add([end, *entries(1)])
+        await c.shows("‖ paused, 1 new", "second-1")
+        await c.press("space")
+        await c.shows("run ▸", "text 0")
+        await c.hides("second-1")
 
 
 async def test_an_entry_that_its_line_cuts_is_shown_whole_below(log: Any) -> None:

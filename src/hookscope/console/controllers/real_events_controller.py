@@ -124,7 +124,7 @@ class RealEventsController:
             return
 
         def reading() -> Content:
-            from hookscope.app.runs.session_log import planned_hooks
+            from hookscope.app.runs.session_log import planned_hooks, session_of
             from hookscope.authoring.testing.recorded_events import select_recorded
             from hookscope.console.panes.log_lines import entry_details, real_details, run_details
 
@@ -132,7 +132,8 @@ class RealEventsController:
                 if entry.real is not None:
                     (heard,) = select_recorded(view, [entry.real])
                     payload = dict(heard.context) | ({"ctx": heard.ctx} if heard.ctx else {})
-                    return real_details(heard.key, payload, planned_hooks(bench, view, heard))
+                    would_run = planned_hooks(bench, view, heard)
+                    return real_details(heard.key, session_of(heard), payload, would_run)
                 run = bench.run_record.run(view, entry.run or 0).run
             except (Refusal, OSError):  # still running, deleted, or of another dialect
                 return entry_details(entry)

@@ -50,7 +50,7 @@ def session_head(log: SessionLog) -> Content:
         Content.styled(f"✗ {failed} failed", "$text-error")
         if failed
         else Content.styled("none failed", "$text-success"),
-        Content(duration(log.hook_time)),
+        Content(f"{duration(log.hook_time)} in handlers"),
     ]
     return Content(" · ").join(parts)
 
@@ -190,12 +190,21 @@ class SessionScreen(Overlay[SessionTurn | None]):
         frame = self.query_one("#session")
         place = f"   {at} of {count}" if count > 1 else ""
         frame.border_title = Content.assemble("Session ", safe_line(log.session, 60), (place, MUTED))
-        others = (("session.older", "before"), ("session.newer", "after")) if count > 1 else ()
-        frame.border_subtitle = key_hints(
-            ("lines.choose", "open run, or replay on copies"), *others, ("session.close", "close")
-        )
         self.query_one("#session-head", Static).update(session_head(log))
         self.query_one(SessionLines).show(log.turns, stays=stays)
+        self._show_keys()
+
+    @on(LineList.Moved)
+    def _show_keys(self) -> None:
+        """Show the keys, with the effect of enter on the selected event."""
+        turn = self.query_one(SessionLines).turn
+        is_run = turn is not None and turn.number is not None
+        others = (("session.older", "before"), ("session.newer", "after"))
+        self.query_one("#session").border_subtitle = key_hints(
+            ("lines.choose", "run" if is_run else "replay on copies"),
+            *(others if len(self.log_shown.sessions) > 1 else ()),
+            ("session.close", "close"),
+        )
 
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:

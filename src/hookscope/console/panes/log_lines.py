@@ -33,16 +33,15 @@ LEVEL_SIGNS: Mapping[str, tuple[str, str]] = {
     "debug": ("·", MARK_MUTED),
 }
 KIND_SIGNS: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # a host's real event, in any theme
-KIND_WIDTH = 10  # cells: quarantine
-LEVEL_WIDTH = 5  # cells: error, the longest of the levels
-ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds, levels and longer subjects
+KIND_WIDTH, SHORT_KIND_WIDTH = 10, 8  # cells: quarantine, accepted
+ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds and longer subjects
 NARROW_LOG_WIDTH = 64  # cells; narrower logs show no kind
 LONGEST_ENTRY = 600  # characters of an entry's text
 TEXT_INDENT = 2  # cells before the text of an entry, if it has its own line
 
 
 def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
-    """Return the line of an entry: time, level, kind, subject, text. A narrow line has no kind.
+    """Return the line of an entry: time, sign, kind, subject, text. A narrow line has no kind.
 
     `mark`: the sign of a folded or unfolded run, shown after the kind.
     """
@@ -68,7 +67,7 @@ def is_cut(entry: LogEntry, width: int, row_height: int = 1) -> bool:
 
 
 def _room_of_subject(width: int) -> int:
-    """Return the cells of the subject on the first of two lines: those after time, level and fold sign."""
+    """Return the cells of the subject on the first of two lines: those after time, sign and fold sign."""
     return max(10, width - 14)
 
 
@@ -79,16 +78,13 @@ def _entry_prefix(entry: LogEntry, width: int, mark: str = "", subject_width: in
     time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
     level = LEVEL_ALIASES.get(entry.level.lower(), entry.level.lower())
     glyph, style = LEVEL_SIGNS.get(level, (" ", MARK_MUTED))
-    sign, of_kind = KIND_SIGNS.get(entry.kind, ("", ""))
-    if not roomy and sign and glyph == " ":
-        glyph, style, sign = sign, of_kind, ""
-    word = fixed_width(safe_word(level, 40), LEVEL_WIDTH, style) + "  " if roomy else Content()
-    named = " ".join(filter(None, (sign, entry.kind, mark)))
-    kind = fixed_width(safe_word(named, 40), KIND_WIDTH, MARK_MUTED) + " "
+    if glyph == " ":
+        glyph, style = KIND_SIGNS.get(entry.kind, (glyph, style))
+    kind_width = KIND_WIDTH if roomy else SHORT_KIND_WIDTH
+    kind = fixed_width(safe_word(f"{entry.kind} {mark}".rstrip(), 40), kind_width, MARK_MUTED) + " "
     return Content.assemble(
         Content.styled(f"{time} " if narrow else f"{time}  ", MARK_MUTED),
         Content.styled(f"{glyph} ", style),
-        word,
         Content.styled(f"{mark or ' '} ", MARK_MUTED) if narrow else kind,
         fixed_width(safe_word(entry.subject, 200), subject_width or _subject_width(width)),
         " " if narrow else "  ",
@@ -96,7 +92,7 @@ def _entry_prefix(entry: LogEntry, width: int, mark: str = "", subject_width: in
 
 
 def _subject_width(width: int) -> int:
-    return 26 if width >= ROOMY_LOG_WIDTH else max(10, min(18, width // 3))
+    return max(10, min(width // 3, 26, max(18, width // 5)))
 
 
 MOST_EFFECTS = 12  # messages and changes of one handler that are listed
@@ -205,13 +201,15 @@ def _not_run_line(item: NotRun) -> Content:
     return Content.assemble("– ", safe_line(item.name, 60), ("  " + one_line(item.reason, 200), MUTED))
 
 
-def real_details(key: str, payload: Mapping[str, Any], would_run: Sequence[str]) -> Content:
-    """Return the payload of a real event, and the hooks that a replay would call."""
+def real_details(key: str, session: str, payload: Mapping[str, Any], would_run: Sequence[str]) -> Content:
+    """Return the session and payload of a real event, and the hooks that a replay would call."""
     hooks = ", ".join(one_line(name, 40) for name in would_run) or "no hook"
     text = json.dumps(payload, indent=2, ensure_ascii=False, default=str)
     return Content("\n").join(
         [
-            Content.assemble(("≈ real  ", MUTED), safe_line(key, 60).stylize("bold")),
+            Content.assemble(
+                ("≈ real  ", MUTED), safe_line(key, 60).stylize("bold"), ("  " + one_line(session, 60), MUTED)
+            ),
             Content.assemble((f"{key_of('lines.choose')} replays it on copies: ", MUTED), hooks),
             Content(),
             safe_text(text, LONGEST_CONTEXT),

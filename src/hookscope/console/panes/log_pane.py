@@ -35,7 +35,6 @@ from hookscope.console.state.log_entries import (
     LogFilter,
     LogIndex,
     LogRing,
-    RunsFolded,
     parse_log_filter,
 )
 from hookscope.console.state.messages import WhyRequested
@@ -55,7 +54,7 @@ class LogView(LineList):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
-        self._index = LogIndex(LogRing(), FoldedRuns())
+        self._index = LogIndex(LogRing(), FoldedRuns().shows)
         self._strips: StripCache[Hashable] = StripCache(self)
         self.following = True
         self.folds: FoldedRuns | None = None  # None: folding hides no entry
@@ -97,34 +96,28 @@ class LogView(LineList):
             self.cursor = self.line_count - 1
         else:
             self.cursor = index.line(number)
+        self.following = self.cursor >= self.line_count - 1
 
     def select(self, number: int) -> None:
-        """Move the cursor to the entry with this number."""
+        """Move the cursor to the entry with this number, and keep it there."""
         self.cursor = self._index.line(number)
+        self.following = False
 
-    def grew(self) -> None:
-        """Show new entries of the index. The entries being read stay in place."""
-        dropped = self._index.refresh()
-        if dropped and not self.following:
-            top = max(round(self.scroll_y) - dropped * self.row_height, 0)
-            self.set_reactive(LogView.cursor, max(self.cursor - dropped, 0))
-            self.lines_changed()
-            self.scroll_to(y=top, animate=False)
-            return
-        self.lines_changed()
-        if self.following:
-            self.cursor = self.line_count - 1
-
-    def recheck(self, number: int) -> None:
-        """Filter the entries from `number` on again; the cursor stays on its entry, or at the end."""
-        at_cursor, following = self.number, self.following
-        self._index.recheck(number)
+    def update_entries(self, changed_from: int | None) -> None:
+        """Show new entries, and those changed from a number on. The entries being read stay in place."""
+        number, following = self.number, self.following
+        if changed_from is not None:
+            self._index.recheck(changed_from)
         self._index.refresh()
-        self.lines_changed()
-        if following or at_cursor is None:
+        if following or number is None:
+            self.lines_changed()
             self.cursor = self.line_count - 1
-        else:
-            self.cursor = min(self._index.line(at_cursor), self.line_count - 1)
+            return
+        line = min(self._index.line(number), self.line_count - 1)
+        top = round(self.scroll_y) + (line - self.cursor) * self.row_height
+        self.set_reactive(LogView.cursor, line)
+        self.lines_changed()
+        self.scroll_to(y=max(top, 0), animate=False)
 
     def lines_changed(self) -> None:
         following = self.following
@@ -140,9 +133,7 @@ class LogView(LineList):
 
     def _mark(self, entry: LogEntry | None) -> str:
         """Return the fold sign of an entry; empty if its run has nothing to unfold."""
-        if entry is None or self.folds is None or not self.folds.can_unfold(entry):
-            return ""
-        return "▾" if entry.run in self.folds.unfolded else "▸"
+        return self.folds.sign(entry) if entry is not None and self.folds is not None else ""
 
     def _entry(self, line: int) -> LogEntry | None:
         if not 0 <= line < len(self._index):
@@ -275,7 +266,7 @@ class LogPane(RemovableWidget, Widget):
         &.-beside > #details {
             dock: right; height: 1fr; width: 36%; border-top: none; border-left: solid $border-blurred;
         }
-        & > FilterInput { margin: 0 1 0 2; background: $panel; }
+        & > FilterInput { background: $panel; }
         & > #entry { height: auto; max-height: 5; padding: 0 1 0 2; display: none; }
         & > #entry.-cut { display: block; }
     }
@@ -323,7 +314,7 @@ class LogPane(RemovableWidget, Widget):
         self._detailed: LogEntry | None = None  # the entry whose details are shown or being read
         self._shown_details = Content()
         self._folds = FoldedRuns()
-        self._index = LogIndex(self.ring, self._folds)  # the shown index, and in `_of` its filter
+        self._index = LogIndex(self.ring, self._folds.shows)  # the shown index, and in `_of` its filter
         self._of = LogFilter()
         self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
         self._frame: Timer | None = None
@@ -380,14 +371,11 @@ class LogPane(RemovableWidget, Widget):
     def add(self, entries: Sequence[LogEntry]) -> None:
         """Add entries, oldest first. The end of a run takes the place of its start."""
         for entry in entries:
-            number = self._folds.started_row(entry)
-            if number is None or number < self.ring.first:
-                number = self.ring.add([entry])
-            else:
-                self.ring.replace(number, replace(entry, at=self.ring.get(number).at))
+            end = self.ring.end
+            number = self._folds.add_to(self.ring, entry)
+            if number < end:
                 earlier = number if self._changed_from is None else self._changed_from
                 self._changed_from = min(number, earlier)
-            self._folds.add(entry, number)
         self._soon()
 
     def _soon(self) -> None:
@@ -397,13 +385,10 @@ class LogPane(RemovableWidget, Widget):
     def _draw(self) -> None:
         self._frame = None
         changed_from, self._changed_from = self._changed_from, None
-        view = self.query_one(LogView)
-        if changed_from is not None and (self._still is not None or self.filtering):
+        if changed_from is not None and self.filtering:
             self._rebuild()
-        elif changed_from is not None:
-            view.recheck(changed_from)
         elif self._still is None:
-            view.grew()
+            self.query_one(LogView).update_entries(changed_from)
         self._title()
 
     @property
@@ -428,8 +413,9 @@ class LogPane(RemovableWidget, Widget):
         if self._typed:
             return self._filter.predicate()
         if not self.chips:
-            return self._folds
-        return RunsFolded(self._filter.matches, self._folds)
+            return self._folds.shows
+        shows, matches = self._folds.shows, self._filter.matches
+        return lambda entry: shows(entry) and matches(entry)
 
     def _refilter(self) -> None:
         self._filter = self.chips.added_to(self._typed)
@@ -520,9 +506,7 @@ class LogPane(RemovableWidget, Widget):
     def show_details(self, entry: LogEntry, details: Content) -> None:
         """Show the details of an entry, if it is still selected."""
         if entry is self._detailed and self.is_mounted:
-            # The details of a run say more than its line.
-            cut = entry.run is None and self.query_one(LogView).cuts(entry)
-            self._say_details(Content("\n\n").join([safe_text(entry.text), details]) if cut else details)
+            self._say_details(details)
 
     def _say_details(self, details: Content) -> None:
         self._shown_details = details
@@ -612,9 +596,7 @@ class LogPane(RemovableWidget, Widget):
             return "This entry has no handlers to show."
         if self._typed:
             return with_keys("Press {log.clear} to clear the filter first.")
-        if run not in folds.finished:
-            return "This run has not ended; its handlers are shown until it ends."
-        shown = run in folds.unfolded
+        shown = run not in folds.folded
         return f"The handlers of run {run} are already {'shown' if shown else 'hidden'}." * (shown == wanted)
 
     def _has_effect(self, action: str) -> bool:
@@ -650,10 +632,10 @@ class LogPane(RemovableWidget, Widget):
 
     def action_unfold(self, wanted: bool) -> None:
         """Show the handlers of the selected run, or hide them and select the run."""
-        run = self.selected_run
+        run, view = self.selected_run, self.query_one(LogView)
         if self._has_effect(f"unfold({wanted})") and run is not None:
-            self.query_one(LogView).select(self._folds.rows[run])
-            self._folds.toggle(run)
+            self._folds.folded ^= {run}
+            view.select(self._folds.rows[run])
             self._rebuild()
 
     def action_pause(self) -> None:

@@ -16,6 +16,7 @@ RING_SLACK = 1_024  # dropped entries before the list is shortened
 LOG_LEVELS = ("debug", "info", "warn", "error")
 LEVEL_ALIASES = {"warning": "warn", "information": "info", "err": "error", "critical": "error"}
 SEARCHED_CHARACTERS = 4_000  # characters of an entry that filters search
+RUN_KINDS = ("fire", "run")  # of the entry of a run: while it runs, and when it has ended
 MOST_RANKED = 2_000  # matching entries that are compared to select the best one
 
 
@@ -164,17 +165,6 @@ CHIP_VALUES = {"outcome": ("failed", "ok"), "origin": ("real", "fired")}
 
 
 @dataclass(frozen=True, slots=True)
-class RunsFolded:
-    """Matches entries that match a filter and that folding does not hide."""
-
-    matches: Callable[[LogEntry], bool]
-    folds: FoldedRuns
-
-    def __call__(self, entry: LogEntry) -> bool:
-        return self.folds(entry) and self.matches(entry)
-
-
-@dataclass(frozen=True, slots=True)
 class WordFilter:
     """Matches entries that contain one word: the common case, tested on all entries at each letter."""
 
@@ -194,40 +184,37 @@ def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[
 
 @dataclass(slots=True)
 class FoldedRuns:
-    """Matches all entries except for the handlers of finished runs, unless their run is unfolded."""
+    """The runs whose handlers are hidden: a run folds when it ends."""
 
     rows: dict[int, int] = field(default_factory=dict)  # run → number of its entry
     with_handlers: set[int] = field(default_factory=set)
-    finished: set[int] = field(default_factory=set)
-    unfolded: set[int] = field(default_factory=set)
+    folded: set[int] = field(default_factory=set)
 
-    def started_row(self, entry: LogEntry) -> int | None:
-        """Return the number of the entry that `entry` replaces: the start of the run that it ends."""
-        if entry.run is None or entry.kind != "run" or entry.run in self.finished:
-            return None
-        return self.rows.get(entry.run)
+    def add_to(self, ring: LogRing, entry: LogEntry) -> int:
+        """Add an entry, and return its number. The end of a run takes the place of its start."""
+        run = entry.run
+        number = self.rows.get(run, -1) if run is not None and entry.kind == "run" else -1
+        if number >= ring.first and ring.get(number).kind == "fire":
+            ring.replace(number, replace(entry, at=ring.get(number).at))
+        else:
+            number = ring.add([entry])
+        if run is not None and entry.kind == "step":
+            self.with_handlers.add(run)
+        elif run is not None and entry.kind in RUN_KINDS:
+            self.rows[run] = number
+        if run is not None and entry.kind == "run":
+            self.folded.add(run)
+        return number
 
-    def add(self, entry: LogEntry, number: int) -> None:
-        """Note a new entry."""
-        if entry.run is None:
-            return
-        if entry.kind == "step":
-            self.with_handlers.add(entry.run)
-            return
-        self.rows[entry.run] = number
-        if entry.kind == "run":
-            self.finished.add(entry.run)
+    def shows(self, entry: LogEntry) -> bool:
+        """Return False for a handler of a folded run."""
+        return entry.kind != "step" or entry.run not in self.folded
 
-    def __call__(self, entry: LogEntry) -> bool:
-        return entry.kind != "step" or entry.run not in self.finished or entry.run in self.unfolded
-
-    def can_unfold(self, entry: LogEntry) -> bool:
-        """Return True if this is the entry of a finished run with handlers."""
-        return entry.kind == "run" and entry.run in self.with_handlers
-
-    def toggle(self, run: int) -> None:
-        """Show the handlers of this run, or hide them."""
-        self.unfolded ^= {run}
+    def sign(self, entry: LogEntry) -> str:
+        """Return the fold sign of an entry; empty if it is not the entry of a run with handlers."""
+        if entry.kind not in RUN_KINDS or entry.run not in self.with_handlers:
+            return ""
+        return "▸" if entry.run in self.folded else "▾"
 
 
 def parse_log_filter(text: str) -> LogFilter:

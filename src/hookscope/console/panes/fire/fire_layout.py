@@ -49,22 +49,18 @@ FirePane {
     &.-plan.-stacked {
         & > #fire-run { display: none; }
         & > #fire-top { height: 1fr; }
-        & #fire-composer { height: 8; }
-        & #fire-side { display: block; }
+        & #fire-side { display: block; height: 13; }
+        & #fire-plan { height: auto; max-height: 100%; }
         & #fire-help { display: block; }
     }
-    &.-plan.-flat #fire-composer { height: 6; }
     &.-flat #fire-help { display: none !important; }
     &.-writing.-stacked > #fire-top { height: 14; }
     &.-writing.-plan.-stacked {
         & > #fire-top { height: 1fr; }
-        & #fire-composer { height: 14; }
+        & #fire-side { max-height: 7; }
     }
     &.-writing.-flat > #fire-top { height: 9; }
-    &.-writing.-plan.-flat {
-        & > #fire-top { height: 1fr; }
-        & #fire-composer { height: 9; }
-    }
+    &.-writing.-plan.-flat > #fire-top { height: 1fr; }
     &.-tall {
         & > #fire-top { height: 42%; min-height: 17; }
         & #fire-side { display: block; height: 9; }
@@ -80,7 +76,7 @@ FirePane {
     &.-writing.-beside > #fire-top { height: 45%; }
     &.-unfired.-tall, &.-unfired.-beside {  /* the event gets the room until there is a run */
         & > #fire-top { height: 1fr; }
-        & > #fire-run { height: 4; }
+        & > #fire-run { height: 2; }
         & #fire-runs { display: none; }
     }
 

@@ -26,6 +26,7 @@ from hookscope.console.panes.fire.fire_keys import FIRE_BINDINGS
 from hookscope.console.panes.fire.fire_layout import FIRE_CSS, WIDE_SCREEN, FireLayout, LazyParts
 from hookscope.console.panes.fire.plan_view import PlanView
 from hookscope.console.panes.fire.run_history import History
+from hookscope.console.panes.fire.run_lines import NOTHING_FIRED
 from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.state import fire_requests
 from hookscope.console.state.fire_requests import FireOptions
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_SESSION_MESSAGE = "hi"  # message of a simulated session if the composer has none
-NOTHING_FIRED = "Nothing was fired yet. Press {fire.fire} to fire the event."
 TURN_ACTIONS = {"turn_run(-1)": -1, "turn_run(1)": 1}
 
 

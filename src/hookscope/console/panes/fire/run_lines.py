@@ -346,6 +346,7 @@ def _file_change_lines(change: FileChange, short: Callable[[Path], str]) -> Iter
 
 
 MOST_EVENT_CHARACTERS = 20_000  # characters of an event to show
+NOTHING_FIRED = "Nothing was fired yet. Press {fire.fire} to fire the event."
 
 
 def run_title(sheet: RunSheet | None, now: float) -> Content:
@@ -388,12 +389,8 @@ def paused_text(row: CallRow) -> Content:
     )
 
 
-def ending_text(sheet: RunSheet | None) -> Content:
+def ending_text(sheet: RunSheet) -> Content:
     """Return the text to show if no handler was called."""
-    if sheet is None:
-        return Content.styled(
-            with_keys("Nothing was fired yet. Press {fire.fire} to fire the event above."), MARK_MUTED
-        )
     lines = ["No handler was called."] if sheet.run else ["Waiting for the first handler."]
     if sheet.run is not None:
         lines += [safe_word(note, 400) for note in (*sheet.run.notes, sheet.run.ending.failure or "") if note]

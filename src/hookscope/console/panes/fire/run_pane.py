@@ -364,7 +364,7 @@ class RunPane(RemovableWidget, Vertical):
                 return Content(selected.text)
             case GroupHeading(lane, note):
                 return Content(f"{lane}\n{note}")
-        return ending_text(self._sheet)
+        return ending_text(self._sheet) if self._sheet is not None else Content()
 
     def _tab_input(self, sheet: RunSheet, row: CallRow, host: Host, limit: int, width: int) -> TabInput:
         height = self.query_one("#fire-tab", Body).size.height

@@ -10,9 +10,11 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from hookscope.console.keymap.active_keys import with_keys
 from hookscope.console.panes.fire.run_lines import (
     LEAST_TIME,
     LOAD_BLOCK,
+    NOTHING_FIRED,
     PAST_MARK,
     WAIT_BLOCK,
     GroupHeading,
@@ -95,6 +97,10 @@ class Waterfall(LineList):
     @property
     def has_heading(self) -> bool:
         return bool(self._sheet and self._sheet.rows) and not self.terse
+
+    @property
+    def empty(self) -> Content:
+        return Content.styled(with_keys(NOTHING_FIRED), MARK_MUTED) if self._sheet is None else Content()
 
     @property
     def selected(self) -> WaterfallEntry | None:
