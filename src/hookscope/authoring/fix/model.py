@@ -91,22 +91,21 @@ class WorkspaceRepair:
     @property
     def choices(self) -> tuple[tuple[Repair, ...], ...]:
         """The repairs that can be written on their own; those that edit the same file belong together."""
-        groups: list[tuple[Repair, ...]] = []
+        groups: dict[Path, list[Repair]] = {}
         for repair in self.repairs:
-            paths = _paths(repair)
-            same = next((group for group in groups if any(paths & _paths(one) for one in group)), None)
-            if same is None:
-                groups.append((repair,))
-            else:
-                groups[groups.index(same)] = (*same, repair)
-        return tuple(groups)
+            paths = [path for change in repair.changes for path in change.paths]
+            group = next((groups[path] for path in paths if path in groups), [])
+            group.append(repair)
+            groups |= dict.fromkeys(paths, group)
+        return tuple({id(group): tuple(group) for group in groups.values()}.values())
 
     @property
     def steps(self) -> tuple[Change, ...]:
         """The changes as undoable steps: one for all files, and one for each change of a renamed file."""
-        uses = Counter(path for change in self.changes for path in change.paths)
-        together = [change for change in self.changes if all(uses[path] == 1 for path in change.paths)]
-        apart = [change for change in self.changes if change not in together]
+        changes = self.changes
+        uses = Counter(path for change in changes for path in change.paths)
+        together = [change for change in changes if all(uses[path] == 1 for path in change.paths)]
+        apart = [change for change in changes if any(uses[path] > 1 for path in change.paths)]
         if not together:
             return tuple(apart)
         meaning = "; ".join(change.meaning for change in together)
@@ -116,10 +115,6 @@ class WorkspaceRepair:
     def ready_count(self) -> int:
         """How many hooks would be ready afterwards."""
         return sum(repair.ready for repair in self.repairs)
-
-
-def _paths(repair: Repair) -> frozenset[Path]:
-    return frozenset(path for change in repair.changes for path in change.paths)
 
 
 @dataclass(frozen=True, slots=True)

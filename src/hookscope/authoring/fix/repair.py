@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,17 @@ from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.hosts.folders.search_paths import BUNDLED
 from hookscope.model.hook import LANGUAGE_OF
-from hookscope.model.hook_status import Effect, FixKind, Gate, HookStatus, RejectedHook, State
+from hookscope.model.hook_status import (
+    Effect,
+    FixKind,
+    Gate,
+    HookStatus,
+    Inventory,
+    RejectedHook,
+    State,
+    effects_of_change,
+    hook_identity,
+)
 from hookscope.storage.edits.atomic_files import ChangeError
 from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.header_edit import parse_header_text, with_header_first, with_header_value
@@ -202,22 +213,36 @@ def repair_workspace(view: Snapshot) -> WorkspaceRepair:
     The settings are not edited: whether a hook is off, denied or without a value is the user's decision.
     Hooks shipped with the host and shadowed hooks are skipped.
     """
-    simulated = SimulatedHost(view.host, view.inventory)
     repairs: list[Repair] = []
     left: list[Repair] = []
-    hooks = filter(_may_be_repaired, view.inventory.hooks)
-    every: list[HookStatus | RejectedHook] = [*hooks, *view.inventory.rejected]
-    for sought in every:
-        repair = replace(make_repair(view, sought, start=simulated, without=OF_THE_USER), others=())
-        folder = (
-            sought.path if isinstance(sought, RejectedHook) else sought.hook.path or sought.hook.folder.path
-        )
+    changes: dict[Path, tuple[Change, ...]] = {}  # by folder: a plugin may have several hooks
+    for sought, start in _single_items(view):
+        folder = start.only
+        assert folder is not None
+        simulated = start.with_changes(*changes.get(folder, ()))
+        repair = make_repair(view, sought, start=simulated, without=OF_THE_USER)
         if repair.changes and all(change.path.is_relative_to(folder) for change in repair.changes):
-            simulated = simulated.with_changes(*repair.changes)
+            changes[folder] = (*changes.get(folder, ()), *repair.changes)
             repairs.append(repair)
         elif isinstance(sought, HookStatus):
             left.append(repair)
+    whole = SimulatedHost(view.host, view.inventory).with_changes(*chain.from_iterable(changes.values()))
+    after = {hook_identity(row.hook): row for row in reversed(whole.inventory.hooks)}
+    repairs = [
+        replace(one, after=after.get(hook_identity(one.after.hook), one.after)) if one.after else one
+        for one in repairs
+    ]
     return WorkspaceRepair(tuple(repairs), tuple(left))
+
+
+def _single_items(view: Snapshot) -> Iterator[tuple[HookStatus | RejectedHook, SimulatedHost]]:
+    """Yield each item to repair, and a simulated host that scans only the item's folder."""
+    stops = tuple(row for row in view.inventory.hooks if row.verdict.stops_load is not None)
+    for row in filter(_may_be_repaired, view.inventory.hooks):
+        folder = row.hook.path or row.hook.folder.path
+        yield row, SimulatedHost(view.host, Inventory(hooks=(row, *stops)), only=folder)
+    for item in view.inventory.rejected:
+        yield item, SimulatedHost(view.host, Inventory(rejected=(item,)), only=item.path)
 
 
 def _may_be_repaired(row: HookStatus) -> bool:
@@ -355,7 +380,10 @@ def _repair(
     before = sought if isinstance(sought, HookStatus) else None
     failed = {gate.name for gate in after.verdict.failed()} if after is not None else None
     kept = (fix for fix in fixes if fix.changes or failed is None or fix.gate in failed or " " in fix.gate)
-    others = tuple(_effects(view, simulated, sought)) if simulated.changes else ()
+    own = hook_identity(after.hook) if after is not None else None
+    others: tuple[Effect, ...] = ()
+    if simulated.changes and simulated.only is None:
+        others = effects_of_change(view.inventory, simulated.inventory, lambda hook: hook_identity(hook) == own)
     notices = view.host.dialect.switch_rules.when_noticed
     return Repair(repaired_name(before or sought), before, after, tuple(kept), others, notices)
 
@@ -363,11 +391,3 @@ def _repair(
 def repaired_name(sought: HookStatus | RejectedHook) -> str:
     """Return the name of the hook, or the name it would have."""
     return sought.hook.name if isinstance(sought, HookStatus) else sought.name or sought.path.name
-
-
-def _effects(view: Snapshot, simulated: SimulatedHost, sought: HookStatus | RejectedHook) -> Iterator[Effect]:
-    repaired = simulated.find(sought)
-    for row in view.inventory.hooks:
-        after = simulated.find(row)
-        if isinstance(after, HookStatus) and after is not repaired and after.state is not row.state:
-            yield Effect(row.hook.name, row.hook.folder.source, row.state, after.state)

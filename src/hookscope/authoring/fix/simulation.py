@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +39,9 @@ class OverlaidFiles:
         written = (path for path, content in self._bytes.items() if content is not None)
         above = {folder for path in written for folder in path.parents}
         self._folders = {folder for folder in above if files.facts(folder) is None}
+        self._names: defaultdict[Path, dict[Path, bytes | None]] = defaultdict(dict)  # by folder
+        for path, content in self._bytes.items():
+            self._names[path.parent][path] = content
 
     def children(self, folder: Path) -> list[FolderItem]:
         new = folder in self._folders
@@ -45,7 +49,7 @@ class OverlaidFiles:
         for path in self._folders:
             if path.parent == folder:
                 found[path.name] = FolderItem(path.name, path, linked=False, folder=True)
-        for path, content in self._in(folder):
+        for path, content in self._names.get(folder, {}).items():
             if content is None:
                 found.pop(path.name, None)
             else:
@@ -55,7 +59,7 @@ class OverlaidFiles:
     def names(self, folder: Path) -> list[str]:
         found = dict.fromkeys([] if folder in self._folders else self._files.names(folder))
         found |= dict.fromkeys(path.name for path in self._folders if path.parent == folder)
-        for path, content in self._in(folder):
+        for path, content in self._names.get(folder, {}).items():
             if content is None:
                 found.pop(path.name, None)
             else:
@@ -97,26 +101,49 @@ class OverlaidFiles:
                 return FoundProgram(path, None)
         return self._files.program(name, folders, folders_too=folders_too)
 
-    def _in(self, folder: Path) -> list[tuple[Path, bytes | None]]:
-        return [(path, content) for path, content in self._bytes.items() if path.parent == folder]
+
+class OneHookFiles(OverlaidFiles):
+    """Overlaid files whose hooks folders list nothing but one folder, so that a scan takes little time."""
+
+    def __init__(self, changes: Iterable[Change], hooks_folders: frozenset[Path], only: Path) -> None:
+        super().__init__(RealFiles(), changes)
+        self._hooks_folders, self._only = hooks_folders, only
+
+    def children(self, folder: Path) -> list[FolderItem]:
+        if folder not in self._hooks_folders or folder == self._only:
+            return super().children(folder)
+        if not self._only.is_relative_to(folder):
+            return []
+        child = folder / self._only.relative_to(folder).parts[0]
+        facts = self.facts(child)
+        return [FolderItem(child.name, child, facts.linked, facts.folder)] if facts is not None else []
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedHost:
-    """A host and its inventory after these changes."""
+    """A host and its inventory after these changes.
+
+    `only`: the one folder in hooks folders that is scanned; None: all are.
+    """
 
     host: Host
     inventory: Inventory
     changes: tuple[Change, ...] = ()
+    only: Path | None = None
 
     def with_changes(self, *more: Change) -> SimulatedHost:
         """Return the host with more changes, each based on the ones before it."""
+        if not more:
+            return self
         changes = (*combined_changes(self.changes), *more)
-        files = OverlaidFiles(RealFiles(), changes)
         host = self.host
+        files = OverlaidFiles(RealFiles(), changes)
+        if self.only is not None:
+            hooks_folders = frozenset(folder.path for folder in host.folders_of("folder"))
+            files = OneHookFiles(changes, hooks_folders, self.only)
         machine = replace(host.machine, files=files)
         host_then = open_host(host.dialect, machine, host.overrides, trust=host.trust)
-        return SimulatedHost(host_then, examine(discover(host_then), host_then), changes)
+        return SimulatedHost(host_then, examine(discover(host_then), host_then), changes, self.only)
 
     def read(self, path: Path) -> bytes | None:
         """Return a file's bytes after the changes; None if it does not exist. Raises OSError."""

@@ -186,13 +186,18 @@ def change_of(file: Path, edits: Sequence[Edit]) -> Change:
 def combined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Return the changes in order, with several changes of one file's bytes combined."""
     kept: list[Change] = []
+    last: dict[Path, int] = {}  # the index of the last change of each path
     for change in changes:
-        before = next((one for one in reversed(kept) if change.path in (one.path, one.renamed_to)), None)
-        if _is_plain(change) and before is not None and _is_plain(before):
+        index = last.get(change.path)
+        before = kept[index] if index is not None else None
+        if index is not None and before is not None and _is_plain(change) and _is_plain(before):
             meaning = f"{before.meaning}, {change.meaning}"
-            kept[kept.index(before)] = Change(change.path, meaning, before.old, change.new)
-        else:
-            kept.append(change)
+            kept[index] = Change(change.path, meaning, before.old, change.new)
+            continue
+        last[change.path] = len(kept)
+        if change.renamed_to is not None:
+            last[change.renamed_to] = len(kept)
+        kept.append(change)
     return tuple(change for change in kept if not change.is_noop)
 
 

@@ -49,7 +49,7 @@ FirePane {
     &.-plan.-stacked {
         & > #fire-run { display: none; }
         & > #fire-top { height: 1fr; }
-        & #fire-side { display: block; height: 13; }
+        & #fire-side { display: block; height: auto; max-height: 61%; }
         & #fire-plan { height: auto; max-height: 100%; }
         & #fire-help { display: block; }
     }
@@ -76,7 +76,7 @@ FirePane {
     &.-writing.-beside > #fire-top { height: 45%; }
     &.-unfired.-tall, &.-unfired.-beside {  /* the event gets the room until there is a run */
         & > #fire-top { height: 1fr; }
-        & > #fire-run { height: 2; }
+        & > #fire-run { height: 3; }
         & #fire-runs { display: none; }
     }
 
