@@ -100,11 +100,9 @@ async def test_save_an_event_as_a_test_and_accept_its_results(
         await task.press("ctrl+r")
         await story.shows("hello ")
         await story.until(lambda: not story.screen.state.job, "the run is over")
-        await task.press("ctrl+s")
+        await task.press("A")
         await story.shows("Save event as")
         await task.press("enter")
-        await story.until(lambda: "Save event as" not in story.text(), "it is saved")
-        await task.press("A")
         await story.shows("Accept these results?")
         await task.press("w")
         (file,) = (workspace / ".hookscope" / "events").glob("*.yaml")
@@ -127,8 +125,22 @@ async def test_fire_a_real_event_again(
         await task.press("8")  # real events only: the scan may be logged before or after them
         await story.shows("8 from real")
         await task.press("enter")
-        await story.until(lambda: story.screen.panes.fire_pane.event_view.event, "the composer has it")
-        await story.until(lambda: story.screen.state.draft.event is not None, "the event can be fired")
-        await task.press("ctrl+r")
-        await story.shows("hello Ada")
+        await story.shows("on copies", "hello Ada")
+        task.end()
+
+
+async def test_fire_a_real_event_again_while_the_agent_runs(
+    console: Open, workspace: Path, spool: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREET)
+    trust(workspace)
+    async with console(dialect="openclaw") as story:
+        task = Task(story)
+        await task.press("3")
+        await story.until(lambda: isinstance(story.screen.focused, LogView), "the log has the focus")
+        sent(spool, "command:new", {"senderId": "Ada"})
+        await story.shows("≈ real", "enter replay on copies")
+        await task.press("enter")
+        await story.shows("on copies", "hello Ada")
+        assert len(task.keys) == 2
         task.end()

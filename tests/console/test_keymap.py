@@ -171,7 +171,7 @@ def test_no_keymap_gives_a_key_two_actions_in_one_place(
         for other in all_actions().values():
             if one.id < other.id and set(held[one.id]) & set(held[other.id]):
                 assert frozenset({one.id, other.id}) in shared_keys() or not active_together(
-                    one.rooms, other.rooms
+                    one.scopes, other.scopes
                 )
 
 
@@ -194,7 +194,7 @@ async def test_the_key_scopes_match_the_open_console(console: Open) -> None:
             for inner in own:
                 for outer_id in above - own:
                     assert active_together(
-                        all_actions()[inner or ""].rooms, all_actions()[outer_id or ""].rooms
+                        all_actions()[inner or ""].scopes, all_actions()[outer_id or ""].scopes
                     ), (inner, outer_id)
     known = {room.name for room in KEY_SCOPES}
     assert all(enclosing_scopes(room.name) <= known for room in KEY_SCOPES)

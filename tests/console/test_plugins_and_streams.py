@@ -113,7 +113,7 @@ async def test_a_thrown_error_shows_the_follow_up_events(
         await story.press("ctrl+r")
         await story.shows("1 of 1 failed", "ValueError")
         if size[1] > 30:
-            await story.shows(f"↳ {follows} follows")
+            await story.shows(f"↳ {follows} follows; no hook ran on it")
 
 
 @large

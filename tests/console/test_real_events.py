@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import SIZES, Open, Story, sent
+from tests.console.test_runs_of_other_programs import fired_in_a_shell
 
 from hookscope.app.workbench import Workbench
 from hookscope.console.panes.log_pane import LogView
@@ -123,13 +124,28 @@ async def test_a_session_is_shown_as_a_conversation(
         runs = story.screen.panes.fire_pane.run_view.runs
         await story.until(lambda: runs.sheets and not story.screen.state.job, "the run is over")
         await story.press("3", "end", "v")
-        await story.shows("3 events: 2 real, 1 fired", "2 handlers ran", "✗ 2 failed", " in handlers")
+        await story.shows("3 events: 2 real, 1 fired", "2 handlers ran in ", "✗ 2 failed")
         await story.shows("command  ", "✗ greet", "✗ guard", "enter run")
         await story.press("home")
         await story.shows("enter replay on copies")
         await story.press("end")
         await story.press("enter")
         await story.shows("Run 1")
+
+
+async def test_earlier_events_and_runs_are_listed_in_order_of_time(
+    console: Open, workspace: Path, spool: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}", GREET)
+    Workbench().trust(workspace / "hooks")
+    sent(spool, "message:received", {"content": "before the run"})
+    fired_in_a_shell(workspace, 1)
+    sent(spool, "message:received", {"content": "after the run"})
+    async with console((120, 36), dialect="openclaw") as story:
+        await at_the_log(story)
+        await story.shows("before the run", "run 1 ✗", "after the run", "ready")
+        rows = [story.text().find(text) for text in ("before the run", "run 1 ✗", "after the run", "scan  ")]
+        assert rows == sorted(rows)
 
 
 async def test_an_open_session_shows_new_events_and_keeps_its_place(

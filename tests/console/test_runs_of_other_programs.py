@@ -56,7 +56,7 @@ async def test_a_run_fired_in_a_shell_appears_in_the_log_and_opens(
         await follows(story)
         fired_in_a_shell(greet_that_fails, 1)
         await story.shows("✗ 1 of 1 failed")
-        await story.shows("by another program")
+        await story.shows("another program")
         await story.press("G", "up", "down", "enter")
         await story.shows("KeyError: 'user'")
 
@@ -76,7 +76,7 @@ async def test_a_run_that_was_running_at_start_is_logged_when_it_ends(
             await follows(story)
             gate.touch()
             await story.shows("1 ok")
-            await story.shows("by another program")
+            await story.shows("another program")
 
 
 async def test_a_run_fired_in_a_shell_joins_the_runs_and_keeps_the_shown_one(
@@ -85,7 +85,7 @@ async def test_a_run_fired_in_a_shell_joins_the_runs_and_keeps_the_shown_one(
     async with console((120, 36)) as story:
         await follows(story)
         fired_in_a_shell(greet_that_fails, 1)
-        await story.shows("by another program")
+        await story.shows("another program")
         await story.press("2")
         await story.shows("Runs 1", "Run 1", "KeyError: 'user'")
         await story.focus_in("fire")
@@ -106,7 +106,7 @@ async def test_the_consoles_own_runs_are_logged_once(console: Open, greet_that_f
         await story.shows("KeyError: 'user'")
         fired_in_a_shell(greet_that_fails, 1)
         await story.press("3")
-        await story.shows("by another program")
+        await story.shows("another program")
         entries = [entry.text for entry in story.screen.query_one(LogPane).entries() if entry.kind == "run"]
         assert len(entries) == 2
         assert sum("another program" in text for text in entries) == 1
@@ -125,4 +125,4 @@ async def test_the_selected_hooks_history_follows_runs_fired_in_a_shell(
         await story.press("down")
         await story.shows("later would run on command:new; it has not")
         fired_in_a_shell(greet_that_fails, 1)
-        await story.shows("by another program", ", run 2")
+        await story.shows("another program", ", run 2")

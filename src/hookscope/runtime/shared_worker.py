@@ -274,7 +274,7 @@ class SharedWorker:
         files = message.get("files")
         if isinstance(files, list):
             self._contents.learn(request.code, map(str, files))
-        if message.get("phase") == "run":
+        if "result" in message and message.get("phase") != "load":
             self._loaded.add(request.handler_name)
         if message.get("dirty") or message.get("worn"):
             self.is_retired = True

@@ -37,7 +37,7 @@ def slowly_started(result: Result) -> Result:
 async def test_the_time_line_shows_worker_start_and_load_before_the_run(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.fired(1, slowly_started)
-        await c.shows("░▒", "█ ✓ ok", "<0.1 ms", "░ start 40.0 ms  ▒ load 20.0 ms  █ run 30.0 ms")
+        await c.shows("░▒", "█ ✓ ok", "<0.1 ms", "░ wait 40.0 ms  ▒ load 20.0 ms  █ run 30.0 ms")
         c.pane.query_one(Waterfall).focus()
         await c.press("down", "down")
         await c.shows("command-logger  ░ 40.0 ms   ▒ 20.0 ms   █ 30.0 ms")
@@ -50,6 +50,34 @@ async def test_the_time_line_marks_the_times_of_the_last_five_runs(console: Any)
         await c.fired(7, lambda result: replace(result, took=0.01))
         (line,) = [line for line in c.screen.splitlines() if "1  command-logger" in line and "ok" in line]
         assert line.count("┊") == 5, "the oldest of six is no longer marked"
+
+
+async def test_earlier_times_are_those_of_the_same_handler(console: Any) -> None:
+    async with console((120, 36)) as c:
+        plan = c.pane.run_view.plan
+        twins = tuple(replace(call, name="twin") for call in plan.calls)
+        for number in (1, 2):
+            c.pane.run_view.firing_started(
+                number, replace(plan, groups=(replace(plan.groups[0], calls=twins),))
+            )
+            times = zip(twins, (0.02, 0.04), strict=True)
+            results = tuple(Result(call, "ok", took=took) for call, took in times)
+            c.pane.run_view.firing_ended(number, Run(number, plan.event, results, (), Ending(), took=0.04))
+        rows = c.pane.run_view.runs.current.rows
+        assert [row.past for row in rows] == [(0.02,), (0.04,)]
+
+
+async def test_the_row_with_content_is_selected_unless_another_hook_was_fired(console: Any) -> None:
+    def second(result: Result) -> Result:
+        return replace(result, messages=("Hi",)) if result.call.name == "session-memory" else result
+
+    async with console((120, 36)) as c:
+        await c.fired(1, second)
+        await c.shows("▸ 2  session-memory", "[Messages 1]", "Hi")
+        c.pane.event_view.compose_event("command:new", None, "command-logger")
+        await c.settle()
+        await c.fired(2, second)
+        await c.shows("Run 2", "▸ 1  command-logger")
 
 
 async def test_follow_up_events_start_where_their_parent_ended(console: Any) -> None:

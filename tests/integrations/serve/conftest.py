@@ -28,14 +28,7 @@ class Served:
 
     def below(self) -> set[int]:
         """All processes that came of it."""
-        parents: dict[int, int] = {}
-        for entry in os.listdir("/proc"):
-            try:
-                stat = Path("/proc", entry, "stat").read_text() if entry.isdigit() else ""
-            except OSError:
-                continue
-            if stat:
-                parents[int(entry)] = int(stat.rpartition(")")[2].split()[1])
+        parents = _parents()
         found, fresh = set[int](), {self.process.pid}
         while fresh:
             fresh = {child for child, parent in parents.items() if parent in fresh} - found
@@ -43,12 +36,26 @@ class Served:
         return found
 
     def consoles(self) -> set[int]:
-        """The console processes."""
-        return {pid for pid in self.below() if b"hookscope.console.browser_process" in _words(pid)}
+        """The console processes: children of the server. What a console starts has its name for a moment."""
+        children = {child for child, parent in _parents().items() if parent == self.process.pid}
+        return {pid for pid in children if b"hookscope.console.browser_process" in _words(pid)}
 
     async def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
         return await asyncio.wait_for(self.process.wait(), PATIENCE)
+
+
+def _parents() -> dict[int, int]:
+    """The parent of each process of this machine."""
+    parents: dict[int, int] = {}
+    for entry in os.listdir("/proc"):
+        try:
+            stat = Path("/proc", entry, "stat").read_text() if entry.isdigit() else ""
+        except OSError:
+            continue
+        if stat:
+            parents[int(entry)] = int(stat.rpartition(")")[2].split()[1])
+    return parents
 
 
 def _words(pid: int) -> bytes:

@@ -12,6 +12,19 @@ from hookscope.runtime.process_executor import NODE_FLAGS
 from hookscope.runtime.worker_process import WorkerProcess
 
 Message = dict[str, Any]
+# The values that a result omits, see protocol.py.
+DEFAULTS: Message = {
+    "status": "ok",
+    "phase": "run",
+    "returned": None,
+    "error": None,
+    "stale": None,
+    "notes": [],
+    "dirty": False,
+    "left": "",
+    "shared": False,
+    "next": False,
+}
 WORKER = Path(__file__).parents[3] / "src/hookscope/runtime/node_worker/worker.mjs"
 
 
@@ -92,7 +105,7 @@ class Talk:
             while sum(kind in answer for answer in heard) < count:
                 answer = await self.worker.receive()
                 assert answer["id"] == run
-                heard.append(answer)
+                heard.append({**DEFAULTS, **answer} if "result" in answer else answer)
         return [answer for answer in heard if all_kinds or kind in answer]
 
     async def _hear_late(self, count: int) -> None:

@@ -383,7 +383,9 @@ def _repair(
     own = hook_identity(after.hook) if after is not None else None
     others: tuple[Effect, ...] = ()
     if simulated.changes and simulated.only is None:
-        others = effects_of_change(view.inventory, simulated.inventory, lambda hook: hook_identity(hook) == own)
+        others = effects_of_change(
+            view.inventory, simulated.inventory, lambda hook: hook_identity(hook) == own
+        )
     notices = view.host.dialect.switch_rules.when_noticed
     return Repair(repaired_name(before or sought), before, after, tuple(kept), others, notices)
 

@@ -39,8 +39,8 @@ def keys_command(options: Options, preset: str | None, commands: bool) -> Answer
         lines = [f"preset {listing.preset}"]
     section = ""
     for row in listing.actions:
-        if row.scope != section:
-            section = row.scope
+        if row.scope_title != section:
+            section = row.scope_title
             title = f"{section}{' (letters are text here, not keys)' if row.typing else ''}"
             lines += ["", *fold_lines([title])]
         text = (row.command or f"– {row.without}") if commands else row.meaning
@@ -55,7 +55,7 @@ def keys_command(options: Options, preset: str | None, commands: bool) -> Answer
                 "keys": list(row.keys),
                 "default": list(row.default),
                 "meaning": row.meaning,
-                "room": row.scope,
+                "room": row.scope_title,
                 "letters": not row.typing,
                 "command": row.command or None,
                 "without": row.without or None,

@@ -42,6 +42,7 @@ class RealEventsController:
         self._follow = SpoolFollower(self._report_arrived)
         self._elsewhere = ExternalRuns(self._ran)
         self._session: SessionScreen | None = None  # the session that was opened last
+        self._started = local_now()
 
     def scanned(self, view: Snapshot) -> None:
         """Follow the spool of this host and the journal of this workspace from now on."""
@@ -69,6 +70,8 @@ class RealEventsController:
     def show(self, event: RealEventsReported) -> None:
         """Show new events in the log, and new runs in the Fire pane too."""
         self.context.log_entries(event.entries)
+        if event.entries and event.entries[0].at < self._started:  # events before this console
+            self.context.panes.log.sort_by_time()
         self.context.panes.remember(event.runs)
         self._on_activity(event.activity)
         self.refresh_session()

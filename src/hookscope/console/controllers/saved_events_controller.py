@@ -40,9 +40,14 @@ if TYPE_CHECKING:
     from hookscope.authoring.testing.sequences import EventSequence, SequenceStepRun
     from hookscope.console.context import ConsoleContext
     from hookscope.console.panes.fire.fire_pane import FirePane
+    from hookscope.console.state.fire_requests import SaveEventRequested
     from hookscope.model.run import Plan, Run
     from hookscope.storage.edits.change import Change
     from hookscope.storage.journal.redaction import Redaction
+
+    WriteSavedEvent = Callable[
+        [Path, SavedDraft, Callable[[Change], None], Redaction], tuple[str, ...]
+    ]  # returns the variables in place of secrets
 
 SAVED_GROUP = "saved events"
 
@@ -55,6 +60,7 @@ class SavedEventsController:
         self.checked: dict[Path, SavedEventResult] = {}  # the last comparison of each file
         self._runs: dict[int, tuple[Snapshot, Plan, Path | None]] = {}  # of this session, to compare later
         self._list: SavedScreen | None = None
+        self._to_accept: Path | None = None  # a file whose next comparison is accepted
 
     @property
     def pane(self) -> FirePane:
@@ -155,15 +161,13 @@ class SavedEventsController:
 
     # Saving.
 
-    def save(self, saved: SavedDraft, file: Path | None, draft: EventDraft) -> None:
-        """Write the composer's event (`draft`) over its file, or under a name that the user types."""
+    def save(self, request: SaveEventRequested) -> None:
+        """Write the composer's event over its file, or under a name that the user types."""
         view = self.context.scanned()
         if view is None:
             return
-        if file is not None:
-            self._write(
-                lambda: (file, overwrite_saved_event(file, saved, self._keep, self._redaction())), draft
-            )
+        if request.file is not None:
+            self._write(request.file, overwrite_saved_event, request)
             return
         host = view.host
 
@@ -176,10 +180,7 @@ class SavedEventsController:
 
         def named(name: str | None) -> None:
             if name is not None:
-                file = place(name)
-                self._write(
-                    lambda: (file, create_saved_event(file, saved, self._keep, self._redaction())), draft
-                )
+                self._write(place(name), create_saved_event, request)
 
         short = host.machine.short(host.workspace / EVENTS_FOLDER)
         question = Question(
@@ -187,12 +188,9 @@ class SavedEventsController:
             f"a file in {short}",
             enter="save",
             why_not=why_not,
-            proposed=suggested_file_name(saved.key),
+            proposed=suggested_file_name(request.saved.key),
         )
         self.context.push_dialog(question, named)
-
-    def _redaction(self) -> Redaction:
-        return self.context.bench.redaction
 
     def _keep(self, change: Change) -> None:
         self.context.bench.edits.write_saved_file(change)
@@ -223,8 +221,13 @@ class SavedEventsController:
             else:
                 self.ran(number, sheet.run)
 
-    def _write(self, work: Callable[[], tuple[Path, tuple[str, ...]]], draft: EventDraft) -> None:
-        self.context.bridge.ask(SAVED_GROUP, work, lambda done: self._saved(*done, draft))
+    def _write(self, file: Path, write: WriteSavedEvent, request: SaveEventRequested) -> None:
+        self._to_accept = file if request.accept else None
+        self.context.bridge.ask(
+            SAVED_GROUP,
+            lambda: write(file, request.saved, self._keep, self.context.bench.redaction),
+            lambda variables: self._saved(file, variables, request.draft),
+        )
 
     def _saved(self, file: Path, variables: tuple[str, ...], draft: EventDraft) -> None:
         self.pane.event_view.kept_as(file, draft)
@@ -238,6 +241,7 @@ class SavedEventsController:
         number = self.pane.run_view.runs.shown
         known = self._runs.get(number) if number is not None else None
         if number is None or known is None or not same_event(known[1].event, self.pane.event_view.event):
+            self._to_accept = None
             return
         sheet = self.pane.run_view.runs.current
         self._runs[number] = (known[0], known[1], file)
@@ -272,6 +276,9 @@ class SavedEventsController:
         self.pane.run_view.compared(number, done)
         if done.expects and not done.passed:
             self.context.log_line("expect", _failures_text(done), "error", done.file.name)
+        if done.file == self._to_accept:
+            self._to_accept = None
+            self.accept(number, done)
 
     def accept(self, number: int, item: SavedEventResult) -> None:
         """Preview the change that accepts the run's results as expected, even if a hook could not run."""

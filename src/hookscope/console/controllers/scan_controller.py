@@ -193,11 +193,12 @@ class ScanController:
             self.context.bridge.follow(view)
 
     def past_runs(self, event: PastRunsLoaded) -> None:
-        """Show earlier runs in the Fire pane, and in the log above the entries of the first scan."""
+        """Show earlier runs in the Fire pane, and in the log among the other entries, in order of time."""
         from hookscope.console.state import log_messages
 
         self.context.panes.remember(event.runs)
         others = log_messages.skipped_run_entries(local_now(), event.others)
         runs = (entry for run in event.runs for entry in log_messages.past_run_entries(run))
         self.context.log_entries([*others, *runs, *self._first_entries])
+        self.context.panes.log.sort_by_time()
         self._first_entries = ()

@@ -41,16 +41,15 @@ Row = tuple[SessionTurn, Content]
 
 
 def session_head(log: SessionLog) -> Content:
-    """Return the counts of a session: events, handlers, failures, and the time in all handlers."""
+    """Return the counts of a session: events, handlers and their total time, failures."""
     turns, results, failed = log.turns, log.results, log.failed
     dropped = f" (and {log.dropped:,} earlier)" if log.dropped else ""
     parts = [
         Content(f"{counted(len(turns), 'event')}{dropped}: {log.real} real, {len(turns) - log.real} fired"),
-        Content(f"{counted(len(results), 'handler')} ran"),
+        Content(f"{counted(len(results), 'handler')} ran in {duration(log.hook_time)}"),
         Content.styled(f"✗ {failed} failed", "$text-error")
         if failed
         else Content.styled("none failed", "$text-success"),
-        Content(f"{duration(log.hook_time)} in handlers"),
     ]
     return Content(" · ").join(parts)
 

@@ -129,7 +129,7 @@ class KeyAction:
     id: str
     keys: tuple[str, ...]  # defaults, in Textual's names
     meaning: str
-    rooms: tuple[str, ...]
+    scopes: tuple[str, ...]
     typing: bool
 
 
@@ -140,7 +140,7 @@ def all_actions() -> Mapping[str, KeyAction]:
     for scope in KEY_SCOPES:
         for binding in bindings_of(owner_of(scope)):
             existing = actions.get(binding.id or "")
-            scopes = (*(existing.rooms if existing else ()), scope.name)
+            scopes = (*(existing.scopes if existing else ()), scope.name)
             keys = tuple(key.strip() for key in binding.key.split(","))
             letters = scope.typing or binding.priority
             actions[binding.id or ""] = KeyAction(binding.id or "", keys, binding.tooltip, scopes, letters)
@@ -201,7 +201,7 @@ def shared_keys() -> frozenset[frozenset[str]]:
     everything = tuple(all_actions().values())
     for number, first in enumerate(everything):
         for second in everything[number + 1 :]:
-            if set(first.keys) & set(second.keys) and active_together(first.rooms, second.rooms):
+            if set(first.keys) & set(second.keys) and active_together(first.scopes, second.scopes):
                 pairs.add(frozenset({first.id, second.id}))
     return frozenset(pairs)
 
@@ -476,7 +476,7 @@ def _clash(
                 if first not in order and second not in order:
                     continue
                 if frozenset({first, second}) in shared_keys() or not active_together(
-                    actions_by_id[first].rooms, actions_by_id[second].rooms
+                    actions_by_id[first].scopes, actions_by_id[second].scopes
                 ):
                     continue
                 loser = max(first, second, key=lambda action: order.get(action, -1))

@@ -364,7 +364,7 @@ class ListedAction:
     keys: tuple[str, ...]  # the active keys, as spelled in the file
     default: tuple[str, ...]
     meaning: str
-    scope: str
+    scope_title: str
     typing: bool
     command: str  # the equivalent command
     without: str  # why there is no command
@@ -392,20 +392,22 @@ def key_listing_of(file: KeysFile, preset: str | None = None) -> KeyListing:
             _spelled(keymap.keys.get(action.id, action.keys)),
             _spelled(action.keys),
             with_keys_of(keymap, action.meaning),
-            SCOPE_TITLES[_home(action)],
+            SCOPE_TITLES[_listing_scope(action)],
             action.typing,
             command_of(action.id),
             reason_of(action.id),
         )
-        for action in sorted(all_actions().values(), key=lambda action: SCOPE_ORDER.index(_home(action)))
+        for action in sorted(
+            all_actions().values(), key=lambda action: SCOPE_ORDER.index(_listing_scope(action))
+        )
     )
     return KeyListing(keymap.preset, rows, keymap.problems)
 
 
-def _home(action: KeyAction) -> str:
+def _listing_scope(action: KeyAction) -> str:
     """Return the scope that an action is listed in: the one in its id, if it acts there."""
     named = action.id.partition(".")[0]
-    return named if named in action.rooms else action.rooms[-1]
+    return named if named in action.scopes else action.scopes[-1]
 
 
 def _spelled(keys: tuple[str, ...]) -> tuple[str, ...]:

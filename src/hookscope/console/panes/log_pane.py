@@ -378,6 +378,13 @@ class LogPane(RemovableWidget, Widget):
                 self._changed_from = min(number, earlier)
         self._soon()
 
+    def sort_by_time(self) -> None:
+        """Sort all entries by time: earlier runs and real events are read after the console has started."""
+        entries = sorted((entry for _, entry in self.ring.numbered(0)), key=lambda entry: entry.at)
+        self.ring, self._folds, self._changed_from = LogRing(self.ring.kept), FoldedRuns(), None
+        self.add(entries)
+        self._rebuild()
+
     def _soon(self) -> None:
         if self._frame is None and self.is_mounted:
             self._frame = self.set_timer(FRAME_SECONDS, self._draw, name="log-frame")

@@ -126,7 +126,7 @@ def _route_saved_events(routes: MessageRoutes, controllers: Controllers) -> None
     """Add the routes of saved and recorded events."""
     add = routes.add
     add(fire_requests.SavedEventsRequested, lambda _: controllers.saved.show_list())
-    add(fire_requests.SaveEventRequested, lambda m: controllers.saved.save(m.saved, m.file, m.draft))
+    add(fire_requests.SaveEventRequested, lambda m: controllers.saved.save(m))
     add(fire_requests.AcceptRequested, lambda m: controllers.saved.accept(m.number, m.checked))
     add(
         LogPane.RealEventRequested,

@@ -91,11 +91,12 @@ class SaveEventRequested(ConsoleMessage):
     """Request to save the composer's event: over the file it was loaded from, or as a new one.
 
     `draft` is the composer's content, because the user can continue typing until the file is written.
+    `accept`: then accept the results of the shown run.
     """
 
-    def __init__(self, saved: SavedDraft, file: Path | None, draft: EventDraft) -> None:
+    def __init__(self, saved: SavedDraft, file: Path | None, draft: EventDraft, accept: bool = False) -> None:
         super().__init__()
-        self.saved, self.file, self.draft = saved, file, draft
+        self.saved, self.file, self.draft, self.accept = saved, file, draft, accept
 
 
 class SavedEventsRequested(ConsoleMessage):

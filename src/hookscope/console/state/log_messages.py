@@ -184,7 +184,7 @@ def past_run_entries(past: PastRun) -> list[LogEntry]:
 def external_run_entries(at: datetime, past: PastRun) -> list[LogEntry]:
     """Return the entries of a run of another program that has just ended."""
     entry, *parts = past_run_entries(past)
-    text = f"{entry.text} · by another program"
+    text = f"{entry.text} · another program"
     return [replace(entry, at=at, text=text), *(replace(part, at=at) for part in parts)]
 
 

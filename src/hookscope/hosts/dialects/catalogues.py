@@ -18,10 +18,10 @@ def catalogue(
 ) -> Catalogue:
     """Return the catalogues in `<name>.yaml` of this folder as one; each is read on first use.
 
-    `names`: one for each kind of hook of the dialect, in the order of its systems.
-    `others`: dialects of other versions, each with the name of its catalogue. `hyphens`: whether
-    plugins may write hyphens in the names of their hooks. `version`: of the host, whose
-    events are returned; "": the newest of the file.
+    `names`: exactly one for each kind of hook of the dialect, in the order of its systems. `others`:
+    dialects of other versions, each with the name of its catalogue. `hyphens`: whether plugins may write
+    hyphens in the names of their hooks. `version`: of the host; events of later versions, and events that
+    the host no longer sends, are omitted. Without a version, events of all later versions are included.
     """
     elsewhere = {dialect: partial(_read_catalogue_file, name) for dialect, name in others}
     return Catalogue.joined(

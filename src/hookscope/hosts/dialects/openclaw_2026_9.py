@@ -192,7 +192,7 @@ def plugin_failure(module: Module) -> Failure | None:
     return Failure("Error", "plugin register must be synchronous", phase="load") if waits else None
 
 
-CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False)
+CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False, version="2026.9")
 NO_EVENTS = "Hook has no events defined in metadata"
 FAILED = "[hooks:loader] Failed to load hook {name}: "
 TRUSTED_CODE = "[hooks:loader] Loading {} hook code into the gateway process. Hooks are trusted local code."

@@ -6,13 +6,19 @@ const { OUTSIDE } = require("./calls.cjs");
 const { describe } = require("./faults.cjs");
 const { ANSWER, plain } = require("./plain.cjs");
 
-const { parse } = JSON;
+const { stringify } = JSON;
+
+const DEFAULTS = { // values that the text of an answer omits
+  __proto__: null, status: "ok", phase: "run", took: 0, loaded: 0, returned: null, error: null, stale: null,
+  dirty: false, worn: false, left: "", apart: false, shared: false, next: false, view: "",
+};
 
 /** Return the answer to a call whose handler has not run, or could not be loaded. */
 function answerOf(id, number, load, isShared) {
   return {
+    __proto__: null, // handlers may add members to Object.prototype
     id, result: number, status: "error", phase: "load", took: 0, loaded: load.took, returned: null,
-    error: load.error, stale: load.stale, notes: [], dirty: !load.isClean, left: "", shared: isShared, next: false,
+    error: load.error, stale: load.stale, notes: [], dirty: !load.isClean, left: "", shared: isShared, next: false, view: "",
   };
 }
 
@@ -34,6 +40,17 @@ function noteArguments(answer, handler, view) {
   answer.notes.push(`it expects ${handler.length} arguments, but ${called}`);
 }
 
+/** Return the answer as JSON without default values. Its `view` is JSON already. */
+function textOf(answer) {
+  const sent = { __proto__: null };
+  for (const name in answer) {
+    const isDefault = name === "notes" ? !answer.notes.length : answer[name] === DEFAULTS[name];
+    if (!isDefault && name !== "view") sent[name] = answer[name];
+  }
+  const text = stringify(sent);
+  return answer.view ? `${text.slice(0, -1)},"view":${answer.view}}` : text;
+}
+
 /** Add the changes of the view since `before`. Return the new state, from which the next handler starts. */
 function fillInView(answer, view, before) {
   let after;
@@ -45,9 +62,9 @@ function fillInView(answer, view, before) {
     after = { text: before.text, notes: [...before.notes, unread] };
     answer.dirty = true;
   }
-  if (after.text !== before.text) answer.view = parse(after.text);
+  if (after.text !== before.text) answer.view = after.text;
   answer.notes.push(...after.notes.filter((note) => !before.notes.includes(note)));
   return after;
 }
 
-module.exports = { answerOf, fillIn, noteArguments, fillInView };
+module.exports = { answerOf, fillIn, noteArguments, fillInView, textOf };

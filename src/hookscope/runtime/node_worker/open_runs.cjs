@@ -5,7 +5,7 @@
 
 "use strict";
 
-const { answerOf, fillIn, fillInView, noteArguments } = require("./answers.cjs");
+const { answerOf, fillIn, fillInView, noteArguments, textOf } = require("./answers.cjs");
 const { layOver } = require("./restore.cjs");
 const { viewOf } = require("./views.cjs");
 
@@ -49,7 +49,7 @@ class OpenRuns {
       isAnnounced = !isLast && runner.handlers.has(calls[number + 1].code);
       answer.next = isAnnounced;
       if (isLast) this.close(id, view, answer);
-      runner.line.say(answer);
+      runner.line.sayText(textOf(answer));
       runner.keepCompiled();
       if (isLast) return;
     }

@@ -4,10 +4,11 @@
 
 const { flushCompileCache } = require("node:module");
 const process = require("node:process");
-const { answerOf, fillIn, fillInView, noteArguments } = require("./answers.cjs");
+const { answerOf, fillIn, fillInView, noteArguments, textOf } = require("./answers.cjs");
 const { describe } = require("./faults.cjs");
 const { Handlers } = require("./handlers.cjs");
 const { isAnything, isDangerous, leaksDescriptors, left, hasOpened, running } = require("./leftovers.cjs");
+const { endOfAll } = require("./line.cjs");
 const { Modules } = require("./loading.cjs");
 const { OpenRuns } = require("./open_runs.cjs");
 const { putFence } = require("./output.cjs");
@@ -50,7 +51,7 @@ class Runner {
       else if (message.do === "rest") this.line.say({ id: message.id, rest: left(this.before, running()) });
       else if (message.do === "load") await this.open.alone(() => this.loadOnly(message));
       else if (message.do === "end") this.open.end(message.id);
-      else if (message.do === "run" && message.open) void this.open.run(message);
+      else if (message.do === "run" && message.open) void this.open.run(message).catch(endOfAll);
       else if (message.do === "run") await (message.together ? this.runTogether(message) : this.run(message));
     }
   }
@@ -99,7 +100,7 @@ class Runner {
       isAnnounced = !ends && number + 1 < calls.length && this.handlers.has(calls[number + 1].code);
       answer.next = isAnnounced;
       if (number + 1 === calls.length) view.close();
-      this.tell(answer, message);
+      this.send(answer, message);
       if (ends) return; // the host ends this process, or keeps it for this hook
     }
   }
@@ -174,12 +175,14 @@ class Runner {
       answer.notes.push(...this.baseline.sentences(beside.who));
       await this.noteProcess(answer, beside.who);
     }
-    this.tell(answer, beside.message);
+    this.send(answer, beside.message);
   }
 
-  tell(answer, { fence }) {
+  /** Send the answer of a call, and separate its output from that of the next one. */
+  send(answer, { fence }) {
     putFence(fence);
-    this.line.say({ ...answer, printed: true });
+    answer.printed = true;
+    this.line.sayText(textOf(answer));
     this.keepCompiled();
   }
 

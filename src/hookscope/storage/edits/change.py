@@ -188,16 +188,13 @@ def combined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     kept: list[Change] = []
     last: dict[Path, int] = {}  # the index of the last change of each path
     for change in changes:
-        index = last.get(change.path)
-        before = kept[index] if index is not None else None
-        if index is not None and before is not None and _is_plain(change) and _is_plain(before):
+        before = kept[last[change.path]] if change.path in last else None
+        if before is not None and _is_plain(change) and _is_plain(before):
             meaning = f"{before.meaning}, {change.meaning}"
-            kept[index] = Change(change.path, meaning, before.old, change.new)
-            continue
-        last[change.path] = len(kept)
-        if change.renamed_to is not None:
-            last[change.renamed_to] = len(kept)
-        kept.append(change)
+            kept[last[change.path]] = Change(change.path, meaning, before.old, change.new)
+        else:
+            last |= dict.fromkeys(change.paths, len(kept))
+            kept.append(change)
     return tuple(change for change in kept if not change.is_noop)
 
 

@@ -39,6 +39,7 @@ from hookscope.model.uncalled_hooks import event_kinds
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
+    from hookscope.console.panes.fire.run_sheet import RunSheet
 
 
 DEFAULT_SESSION_MESSAGE = "hi"  # message of a simulated session if the composer has none
@@ -262,17 +263,19 @@ class FirePane(RemovableWidget):
         sheet = self.run_view.runs.current
         if sheet is None:
             self._say(with_keys(NOTHING_FIRED))
+        elif sheet.checked is None and self.event_view.unchanged is None and self._composer_has(sheet):
+            self.action_save(accept=True)
         elif sheet.checked is None:
-            next_step = (
-                "load one and fire it"
-                if self.event_view.loaded
-                else f"press {key_of('fire.save')} to save the event, then fire it"
-            )
-            self._say(f"Run {sheet.number} has no saved event: {next_step}.")
+            next_step = with_keys("Press {fire.fire} to fire this event, then {fire.accept}.")
+            self._say(f"Run {sheet.number} has no saved event. {next_step}")
         elif sheet.checked.accepted:
             self._say(f"{safe_word(sheet.checked.file.name)} already expects these results.")
         else:
             self.post_message(fire_requests.AcceptRequested(sheet.number, sheet.checked))
+
+    def _composer_has(self, sheet: RunSheet) -> bool:
+        """Return True if the composer's event is the one of this run."""
+        return same_event(sheet.plan.event, self._composed().checked.event)
 
     def action_turn_run(self, by: int) -> None:
         number = self.run_view.runs.neighbour(by)
@@ -396,7 +399,8 @@ class FirePane(RemovableWidget):
                 )
             )
 
-    def action_save(self, anew: bool = False) -> None:
+    def action_save(self, anew: bool = False, accept: bool = False) -> None:
+        """Save the event. `anew`: under another name. `accept`: then accept the results of its run."""
         composer = self._composed()
         event = composer.checked.event
         if event is None or self.view is None:
@@ -408,7 +412,7 @@ class FirePane(RemovableWidget):
             self._say(f"{safe_word(file.name)} is up to date.")
             return
         saved = saved_draft_of(composer.draft, event, self.view)
-        self.post_message(fire_requests.SaveEventRequested(saved, file, composer.draft))
+        self.post_message(fire_requests.SaveEventRequested(saved, file, composer.draft, accept))
 
     def action_saved(self) -> None:
         self.post_message(fire_requests.SavedEventsRequested())

@@ -80,10 +80,11 @@ class RecentRuns:
             for one in reversed(self._sheets.values())
             if one.number < sheet.number and one.run is not None and one.plan.event.key == key
         ][:MOST_PAST_TIMES]
-        times: dict[str, list[float]] = {}
+        times: dict[tuple[str, str], list[float]] = {}
         for result in (result for run in earlier for result in run.results):
-            times.setdefault(result.call.name, []).append(result.took)
-        rows = tuple(replace(row, past=tuple(times.get(row.call.name, ()))) for row in sheet.rows)
+            times.setdefault((result.call.name, result.call.key), []).append(result.took)
+        calls = ((row, (row.call.name, row.call.key)) for row in sheet.rows)
+        rows = tuple(replace(row, past=tuple(times.get(call, ()))) for row, call in calls)
         return replace(sheet, rows=rows)
 
     def _make_room(self, new: int) -> None:

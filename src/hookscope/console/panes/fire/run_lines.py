@@ -83,15 +83,21 @@ def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
         return f"✓ {name} passed", "$text-success"
     if not checked.expects:
         return f"{name} has no expectations yet: press {key_of('fire.accept')} to save these", MARK_MUTED
-    if checked.could_not_run and not checked.misses:
-        return f"✗ not every hook could run; the others did as {name} expects", "$text-error"
-    missed = len(checked.misses) + len(checked.could_not_run)
-    if not checked.passed:
-        return (
-            f"✗ {counted(missed, 'result')} not as {name} expects: press {key_of('fire.accept')} to accept",
-            "$text-error",
-        )
-    return f"✓ as {name} expects", "$text-success"
+    if checked.misses and not checked.passed:
+        return f"{_check_text(checked)}: press {key_of('fire.accept')} to accept", "$text-error"
+    return _check_text(checked), EXPECTATION_STYLES["+" if checked.passed else "-"]
+
+
+def _check_text(checked: SavedEventResult) -> str:
+    """Return whether the run matches the expectations of its saved event."""
+    name, missed = safe_word(checked.file.name, 40), len(checked.misses)
+    if checked.passed:
+        return f"✓ matches {name}"
+    if missed:
+        return f"✗ {counted(missed, 'result')} {'differs' if missed == 1 else 'differ'} from {name}"
+    if checked.could_not_run:
+        return f"✗ {counted(len(checked.could_not_run), 'hook')} could not run; the rest matches {name}"
+    return "✗ cancelled before all hooks ran"
 
 
 def expectation_text(checked: SavedEventResult) -> Content:
@@ -240,7 +246,7 @@ def _time_remarks(sheet: RunSheet) -> Iterator[Remark]:
     ran = sum(row.took(0.0) for row in done)
     if sheet.running or waited + loaded < NOTED_SHARE * sheet.span(0.0) or not done:
         return
-    parts = [f"{WAIT_BLOCK} start {duration(waited)}"]
+    parts = [f"{WAIT_BLOCK} wait {duration(waited)}"]
     parts += [f"{LOAD_BLOCK} load {duration(loaded)}"] if loaded else []
     parts.append(f"█ run {duration(ran)}")
     parts += [f"{PAST_MARK} earlier"] if any(row.past for row in done) else []
@@ -268,8 +274,8 @@ def times_text(sheet: RunSheet) -> Content:
 
 
 def _expectation_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
-    if sheet.checked is None:
-        return ()
+    if sheet.checked is None or (sheet.checked.passed and _verdict(sheet.checked)):
+        return ()  # the title says that it passed
     text, style = expectation_remark(sheet.checked)
     return (Remark(text, about="expected", style=style),)
 
@@ -279,12 +285,8 @@ def _log_lines(run: Run) -> list[str]:
 
 
 def _follow_up_lines(run: Run) -> list[str]:
-    """Return the events that this one caused; their calls are listed above."""
-    return [f"↳ {caused.event.key} follows{_follow_up_note(caused)}" for caused in run.caused]
-
-
-def _follow_up_note(caused: Run) -> str:
-    return "" if caused.results else "; no subscribed hook"
+    """Return the events that this one caused and that no hook ran on; the calls of others are listed."""
+    return [f"↳ {caused.event.key} follows; no hook ran on it" for caused in run.caused if not caused.results]
 
 
 def _copies_remark(guarded: SandboxResult) -> Remark:
@@ -367,10 +369,7 @@ def _verdict(checked: SavedEventResult | None) -> tuple[tuple[str, str] | str, .
     """Return the comparison with a saved event, as a part of the title."""
     if checked is None or checked.problem or checked.accepted or not checked.expects:
         return ()
-    name, missed = safe_word(checked.file.name, 40), len(checked.misses) + len(checked.could_not_run)
-    if checked.passed:
-        return "   ", (f"✓ as {name} expects", EXPECTATION_STYLES["+"])
-    return "   ", (f"✗ {missed} not as {name} expects", EXPECTATION_STYLES["-"])
+    return "   ", (_check_text(checked), EXPECTATION_STYLES["+" if checked.passed else "-"])
 
 
 def paused_text(row: CallRow) -> Content:

@@ -22,7 +22,14 @@ from hookscope.console.panes.fire.run_lines import GroupHeading, Remark, ending_
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, stopping_row
 from hookscope.console.panes.fire.run_source import main_line, source_text
 from hookscope.console.panes.fire.run_states import steps_of
-from hookscope.console.panes.fire.run_tabs import TAB_TEXTS, Tab, has_content, tab_label, tabs_of_run
+from hookscope.console.panes.fire.run_tabs import (
+    TAB_TEXTS,
+    Tab,
+    first_row_with_content,
+    has_content,
+    tab_label,
+    tabs_of_run,
+)
 from hookscope.console.panes.fire.tab_input import TabInput
 from hookscope.console.panes.fire.waterfall import Waterfall
 from hookscope.console.state.messages import WhyRequested
@@ -222,7 +229,7 @@ class RunPane(RemovableWidget, Vertical):
         if paused is not None and (before is None or before.paused != paused):
             waterfall.go_to(paused)
         if sheet is not None and not sheet.running and (before is None or before.running):
-            self._open_news(sheet, waterfall)
+            self._open_news(sheet, waterfall, first)
         elif sheet is not None and before is not None and sheet.checked is not before.checked:
             self._open_misses(sheet, waterfall)
         elif before is not None and (row := self.row) and before.rows[row.number - 1].result is None:
@@ -234,8 +241,10 @@ class RunPane(RemovableWidget, Vertical):
         """Draw everything again the next time, even if nothing has changed."""
         self._drawn = None
 
-    def _open_news(self, sheet: RunSheet, waterfall: Waterfall) -> None:
-        """Open the tab of an error or of a blocking answer; otherwise keep row and tab if possible."""
+    def _open_news(self, sheet: RunSheet, waterfall: Waterfall, first: str) -> None:
+        """Open the tab of an error or of a blocking answer; else keep the row, unless it is the first one
+        of another hook than `first` and left nothing to show.
+        """
         if sheet.first_news is not None:
             row = waterfall.selected
             if not (isinstance(row, CallRow) and (row.failed or row.stale)):
@@ -245,6 +254,8 @@ class RunPane(RemovableWidget, Vertical):
             waterfall.go_to(sheet.rows[stopped])
             self._open("answer")
         else:
+            if (row := self.row) is not None and row.number == 1:
+                waterfall.go_to(first_row_with_content(sheet) or row)
             self._follow_row()
 
     def _open(self, tab: Tab) -> None:

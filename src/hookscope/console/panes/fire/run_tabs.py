@@ -339,6 +339,12 @@ def has_content(tab: Tab, sheet: RunSheet, row: CallRow | None) -> bool:
             return True
 
 
+def first_row_with_content(sheet: RunSheet) -> CallRow | None:
+    """Return the first call that left more than its times."""
+    tabs = [tab for tab in tabs_of_run(sheet) if tab not in ("source", "timing")]
+    return next((row for row in sheet.rows if any(has_content(tab, sheet, row) for tab in tabs)), None)
+
+
 def tab_label(tab: Tab, sheet: RunSheet, row: CallRow | None) -> str:
     """Return the label of a tab, with a count of its content."""
     result = row.result if row is not None else None

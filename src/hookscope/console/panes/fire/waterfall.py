@@ -50,12 +50,15 @@ class WaterfallColumns:
     messages: int
 
 
-def waterfall_columns(width: int, names: Sequence[str], rows: int) -> WaterfallColumns:
-    """Return columns that fill `width`, equal for every row. The least important are dropped first."""
+def waterfall_columns(width: int, names: Sequence[str], rows: int, pushes: bool = True) -> WaterfallColumns:
+    """Return columns that fill `width`, equal for every row. The least important are dropped first.
+
+    `pushes`: the event's handlers can push messages.
+    """
     number = len(str(max(rows, 1)))
     longest = max((cell_len(name) for name in names), default=7)
     name = min(max(longest, 7), max(8, width * 3 // 10))
-    outcome, time, out, messages = 11, 9, 5, 6
+    outcome, time, out, messages = 11, 9, 5, 6 if pushes else 0
     available = width - number - name - time - 4
 
     def left() -> int:
@@ -86,7 +89,7 @@ class Waterfall(LineList):
         self._entries: tuple[WaterfallEntry, ...] = ()
         self._columns = waterfall_columns(80, (), 1)
         self._names: tuple[str, ...] = ()
-        self._measured: tuple[int, tuple[str, ...]] | None = None
+        self._measured: tuple[int, tuple[str, ...], bool] | None = None
         self.room = 0  # lines that it may have
         self.terse = False  # without a heading, to keep every line for the calls
 
@@ -127,9 +130,10 @@ class Waterfall(LineList):
 
     def _wide(self, width: int) -> WaterfallColumns:
         """Return the columns for this width; a scroll bar changes the width."""
-        if self._measured != (width, self._names):
-            self._measured = (width, self._names)
-            self._columns = waterfall_columns(width, self._names, len(self._names))
+        pushes = self._sheet is None or self._sheet.plan.event.kind == "folder"
+        if self._measured != (width, self._names, pushes):
+            self._measured = (width, self._names, pushes)
+            self._columns = waterfall_columns(width, self._names, len(self._names), pushes)
         return self._columns
 
     def heading(self, width: int) -> Content | None:
@@ -142,7 +146,7 @@ class Waterfall(LineList):
             f"{'':{wide.outcome}}{'time':>{wide.time}}"
         )
         if wide.out:
-            text += f"{'out':>{wide.out}}{'msgs':>{wide.messages}}"
+            text += f"{'out':>{wide.out}}{'msgs' if wide.messages else '':>{wide.messages}}"
         return Content.styled(text, MARK_MUTED)
 
     def line_at(self, index: int, width: int) -> Content:
@@ -251,6 +255,7 @@ def _output_counts(row: CallRow, wide: WaterfallColumns) -> list[Content]:
             (output_line_count(row.result), wide.out),
             (len(row.result.messages), wide.messages),
         )
+        if size
     ]
 
 

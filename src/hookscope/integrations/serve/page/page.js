@@ -35,7 +35,10 @@ function ended({ code, reason }) {
 const script = document.createElement("script");
 script.src = "static/js/textual.js";
 script.addEventListener("load", (event) => {
-  window.onload(event); // textual.js waits for this event, which has already fired
+  // textual.js opens its terminal when the page has loaded: often already, at times only after this.
+  const openTerminal = window.onload;
+  window.onload = null; // a second terminal would have a console of its own, and the keys of the first
+  openTerminal(event);
   terminal.querySelector("textarea")?.focus();
 });
 const late = new Promise((resolve) => setTimeout(resolve, 2000));
