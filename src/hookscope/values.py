@@ -1,4 +1,4 @@
-"""Dataclasses whose `__init__` is compiled when their first value is made.
+"""Dataclasses whose `__init__` is compiled only for classes with many values.
 
 The standard library compiles six functions for each frozen class when its module is imported, whether or not
 the class is used. `hookscope list --json` with ten Python hooks takes 229 ms of CPU with this module and
@@ -7,10 +7,12 @@ classes are the standard library's dataclasses. They always have slots.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
+
+MOST_UNCOMPILED = 32  # values of a class that are made before its `__init__` is compiled
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -40,11 +42,41 @@ else:
 
 
 def _init(cls: type[Any], frozen: bool) -> Callable[..., None]:
+    """Return an `__init__` that sets the fields one by one, and compiles a faster one after some values."""
+    fields = dataclasses.fields(cls)
+    positional = [field.name for field in fields if field.init and not field.kw_only]
+    accepted = {field.name for field in fields if field.init}
+    uncompiled_values = MOST_UNCOMPILED
+
     def first(self: Any, *arguments: Any, **keywords: Any) -> None:
-        cls.__init__ = _compiled(cls, frozen)  # replaces `first`
-        cls.__init__(self, *arguments, **keywords)
+        nonlocal uncompiled_values
+        uncompiled_values -= 1
+        contents = {**dict(zip(positional, arguments, strict=False)), **keywords}
+        is_valid = len(contents) == len(arguments) + len(keywords) and contents.keys() <= accepted
+        if uncompiled_values < 0 or not is_valid or not _set_fields(self, fields, contents):
+            cls.__init__ = _compiled(cls, frozen)  # replaces `first`; raises TypeError for wrong arguments
+            cls.__init__(self, *arguments, **keywords)
 
     return first
+
+
+def _set_fields(value: Any, fields: Iterable[dataclasses.Field[Any]], contents: Mapping[str, Any]) -> bool:
+    """Set the fields of a new value; return False if a field without a default is missing."""
+    for field in fields:
+        if field.name in contents:
+            content = contents[field.name]
+        elif field.default_factory is not dataclasses.MISSING:
+            content = field.default_factory()
+        elif field.default is not dataclasses.MISSING:
+            content = field.default
+        elif field.init:
+            return False
+        else:
+            continue  # for __post_init__ to set
+        object.__setattr__(value, field.name, content)
+    if hasattr(value, "__post_init__"):
+        value.__post_init__()
+    return True
 
 
 def _compiled(cls: type[Any], frozen: bool) -> Callable[..., None]:

@@ -344,7 +344,7 @@ def test_a_wide_record_of_an_earlier_version_does_not_count(
         return
     assert states(workspace) == {"a": "untrusted"}
     bench = a_bench(workspace)
-    found = [one for one in bench.doctor(bench.scan()) if "no longer counts" in one.found]
+    found = [one for one in bench.doctor(bench.scan()) if "no longer valid" in one.found]
     assert [str(folder) in one.found and "--everything-below" in one.next_step for one in found] == [True]
     file.write_text(json.dumps({"folders": {str(folder): {"everything_below": True}}}))
     assert states(workspace) == {"a": "ready"}

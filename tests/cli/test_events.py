@@ -38,7 +38,7 @@ def test_events_shows_subscribers_and_fields_of_one_event(
 def test_a_plugin_hook_is_found_in_either_spelling(hookscope: Program) -> None:
     shown = hookscope("events", "before-tool-call", "--json").json
     assert (shown["key"], shown["policy"], shown["mutable"]) == ("before_tool_call", "modify", ["params"])
-    assert "merged, one after another" in hookscope("events", "before_tool_call").out
+    assert "merged, in call order" in hookscope("events", "before_tool_call").out
     shipped = hookscope("--dialect", "openclaw@2026.9", "events", "before_tool_call", "--json").json
     assert shipped["limit"] == 15
 

@@ -56,7 +56,7 @@ EXCLUDE = {
     )
 }
 WANT = {
-    "--force": ("--only", "--force calls one hook. Name it with --only HOOK."),
+    "--force": ("--only", "--force needs one hook. Name it with --only HOOK."),
     "--seed": ("--shuffle", "--seed has no effect without --shuffle. Use both, or neither."),
     "--shuffle": ("--repeat", "at least 4. --repeat 20 --shuffle is a good start."),
     "--step": ("a terminal", "--step needs a terminal, to ask before each handler. Leave it out here."),

@@ -242,6 +242,15 @@ def test_all_mistakes_in_hooks_own_files_are_fixed_together(
     assert "enabled" not in str([one["fixes"] for one in would.json["hooks"] if one["hook"] == off.name])
 
 
+def test_the_result_of_all_fixes_counts(
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    for hooks in (workspace / "hooks", home / ".openclaw" / "hooks"):
+        make_hook(hooks, "twin", '{"openclaw": {"events": ["command:new"]}}', file="handler.cjs")
+    document = hookscope("fix", "--all", "--json").json
+    assert sorted(one["after"] for one in document["hooks"]) == ["shadowed", "untrusted"]
+
+
 def test_fix_takes_a_name_or_all(hookscope: Program) -> None:
     for words in ((), ("a", "--all"), ("--all", "--gate", "env"), ("--all", "--lint")):
         assert hookscope("fix", *words).code == 2

@@ -10,7 +10,7 @@ from tests.console.conftest import READY, SIZES, Open, Story, sent
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.console.panes.log_pane import LogView
+from hookscope.console.panes.log_view import LogView
 
 MOST_KEYS = 8
 NEEDY = "{openclaw: {events: [command:new], requires: {env: [MEMORY_DIR]}}}"

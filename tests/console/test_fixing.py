@@ -68,6 +68,7 @@ async def test_fixing_metadata_continues_with_the_next_failed_gate(
     folder = make_hook(workspace / "hooks", "keep", "{clawd: {events: ['command:new']}}", file="handler.mjs")
     before = (folder / "HOOK.md").read_text()
     async with console((120, 36)) as story:
+        await story.shows("e shows a fix if there is one; E opens it.")
         await story.press("e")
         await story.shows("Fix keep?", "rename to handler.js", "still fails: events")
         await story.press("w")
@@ -168,6 +169,20 @@ async def test_chosen_mistakes_are_fixed_after_one_preview_and_undone_in_one_ste
         await story.press("u")
         await story.until(lambda: (renamed / "handler.mjs").exists(), "the name is as before")
         assert headers == {folder: (folder / "HOOK.md").read_text() for folder in headers}
+
+
+async def test_the_diff_of_the_selected_fix_is_visible(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    for name in ("a-moved", "b-moved", "c-moved"):
+        make_hook(workspace / "hooks", name, "{clawd: {events: ['command:new']}}")
+    async with console((80, 24)) as story:
+        await story.press("F")
+        await story.shows("Fix 3 hooks?", "a-moved/HOOK.md")
+        await story.hides("c-moved/HOOK.md")
+        await story.press("down", "down")
+        await story.shows("c-moved/HOOK.md")
+        await story.hides("a-moved/HOOK.md")
 
 
 def test_a_diff_marks_the_words_that_changed() -> None:

@@ -33,6 +33,23 @@ async def test_a_hook_without_findings_has_no_lint_heading(
         await story.hides("Mistakes")
 
 
+async def test_a_folded_sheet_gives_each_reason_once(
+    console: Open, make_hook: MakeHook, workspace: Path
+) -> None:
+    make_hook(workspace / "hooks", "export", READY, "def handle(event):\n    pass\n")
+    make_hook(workspace / "hooks", "typo", READY.replace("command", "comand"))
+    async with console((120, 50), dialect="openclaw") as story:
+        await story.shows("export does not run on command:new", "needs  handler")
+        await story.hides("reason")
+        await story.hides("Mistakes")
+        await story.press("down")
+        await story.shows("typo does not run on comand:new", "Mistakes", "Write `command:new`")
+        await story.hides("reason")
+        await story.hides("Notes")
+        await story.press("enter", "enter")
+        await story.shows("reason OpenClaw never sends comand:new", "Notes")
+
+
 async def test_many_lint_findings_are_folded(console: Open, make_hook: MakeHook, workspace: Path) -> None:
     make_hook(workspace / "hooks", "tidy", READY, FOUR)
     async with console((120, 50), dialect="openclaw") as story:

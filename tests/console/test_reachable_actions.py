@@ -203,7 +203,7 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
         SessionScreen(SessionLog("main", (), sessions=("main",)), lambda _: SessionLog("main", ())),
         {"session"},
     )
-    yield FixAllScreen([Content("one")], lambda numbers: Content("diff"), lambda numbers: ""), {"fixes"}
+    yield FixAllScreen([Content("one")], [Content("diff")], lambda numbers: ""), {"fixes"}
     yield WorkspaceScreen((), view.host.workspace, view.host.workspace), {"workspaces"}
     yield PaletteScreen(screen, screen.palette_source()), {"find"}
     yield JumpScreen(jump_targets_of(screen)), {"jump"}

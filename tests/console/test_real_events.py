@@ -11,7 +11,7 @@ from tests.console.conftest import SIZES, Open, Story, sent
 from tests.console.test_runs_of_other_programs import fired_in_a_shell
 
 from hookscope.app.workbench import Workbench
-from hookscope.console.panes.log_pane import LogView
+from hookscope.console.panes.log_view import LogView
 
 GREET = """
 def handler(event):
@@ -80,7 +80,7 @@ async def test_the_tap_is_installed_from_the_log_and_a_real_event_is_replayed_on
         await story.press("T")
         await story.shows("Install the tap?")
         await story.press("w")
-        await story.shows("The tap is installed")
+        await story.shows("The tap is installed", "new: ◇ untrusted")
         spool = home / ".openclaw" / "hookscope" / "events.jsonl"
         sent(spool, "command:new", {"senderId": "Ada"})
         log = story.screen.query_one(LogView)

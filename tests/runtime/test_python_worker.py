@@ -162,6 +162,21 @@ async def test_late_output_is_said_with_the_next_result(hook: WriteHook, outcome
     assert second.stdout == "late"
 
 
+async def test_a_finalizer_of_an_object_in_the_event_runs_in_the_call_that_put_it_there(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    text = """
+        class Left:
+            def __del__(self):
+                print("finalized")
+        def handler(event):
+            event.context["left"] = Left()
+        """
+    outcome = await outcome_of(hook("leaves", textwrap.dedent(text)))
+    assert outcome["leaves"].stdout == "finalized\n"
+    assert (await outcome_of(hook("next", "def handler(event): pass")))["next"].stdout == ""
+
+
 async def test_what_the_next_handler_prints_while_it_runs_is_its_own_and_not_late(
     hook: WriteHook, tmp_path: Path
 ) -> None:

@@ -44,6 +44,9 @@ def made(dataclass: Callable[..., Any]) -> dict[str, Any]:
 
 
 CLASSES = made(hookscope.values.dataclass)
+COMPILED = made(hookscope.values.dataclass)
+for _ in range(hookscope.values.MOST_UNCOMPILED + 1):
+    COMPILED["Point"](1), COMPILED["Named"](1, name="n"), COMPILED["Count"](), COMPILED["Itself"](1)
 STANDARD = made(dataclasses.dataclass)
 
 
@@ -85,8 +88,14 @@ USES: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("use", USES)
-def test_dataclass_behaves_like_the_standard_one(use: Callable[[Any], Any]) -> None:
-    assert attempt(lambda: use(CLASSES)) == attempt(lambda: use(STANDARD))
+@pytest.mark.parametrize("classes", [CLASSES, COMPILED], ids=["with few values", "compiled"])
+def test_dataclass_behaves_like_the_standard_one(classes: dict[str, Any], use: Callable[[Any], Any]) -> None:
+    assert attempt(lambda: use(classes)) == attempt(lambda: use(STANDARD))
+
+
+def test_init_of_a_class_with_many_values_is_compiled() -> None:
+    few, many = (classes["Count"].__init__.__code__.co_varnames for classes in (CLASSES, COMPILED))
+    assert (few[:3], many) == (("self", "arguments", "keywords"), ("self", "of"))
 
 
 def test_plan_for_another_event_keeps_all_other_fields() -> None:

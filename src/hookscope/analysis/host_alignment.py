@@ -179,7 +179,8 @@ MOST_EVENTS = 3  # events named one by one
 
 
 def order_differences(sides: Sequence[ComparedHost], lines: Sequence[ComparedHook]) -> OrderSentences:
-    """Return sentences for each line: which hooks one host calls before it and another host after it."""
+    """Return sentences for each line: the hooks that the first host calls before this line's hook, and
+    another host calls after it, or the other way round."""
     keys = tuple(dict.fromkeys(key for line in lines for key in line.events))
     turns = [_all_turns(keys, side, lines, at) for at, side in enumerate(sides)]
     found: dict[

@@ -76,7 +76,7 @@ class Lamp:
 
     @property
     def title(self) -> str:
-        """The lamp's name for people."""
+        """The name that people see."""
         return LAMP_TITLES[self.name]
 
 

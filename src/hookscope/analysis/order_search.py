@@ -37,10 +37,11 @@ class OrderRuns:
     """Fires a plan in several orders, at most `times` times, and narrows down the differences.
 
     The event is fired twice as registered, then in reverse, then in all orders if there are at most
-    `times`, else in random orders from the seed. A difference is narrowed down before the next order is
-    tried: to two consecutive handlers whose exchange changes the result; other handlers are excluded as
-    long as the difference shows. Only handlers of one sequential group change places: concurrent
-    calls and the order of groups stay. Messages follow their handlers, so their order is not a difference.
+    `times`, else in random orders from the seed. Before the next order, a difference is narrowed down to two
+    consecutive handlers: the result changes if they change places. Other handlers are excluded as long as
+    the difference remains. Only handlers of the same sequential group change places; concurrent calls and
+    the order of groups never change. The order of messages follows from that of their handlers, so it is
+    not a difference.
 
     Every fire has a new event with the current time. With `sandbox` each has fresh copies and workers;
     without, handlers keep their memory and files between fires, as in their host.

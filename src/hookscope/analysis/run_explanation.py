@@ -103,7 +103,7 @@ NULL_WORDS = ("undefined", "null", "NoneType")
 
 @dataclass(frozen=True, slots=True)
 class HandlerInput:
-    """The keys of a handler's input, sorted. `name`: what handlers call it."""
+    """The sorted keys of a handler's input. `name`: the name of the input in handlers, such as `event`."""
 
     name: str
     keys: tuple[str, ...]

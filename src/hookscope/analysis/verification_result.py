@@ -74,7 +74,7 @@ class Verification:
         return f"{self.agreed} of {self.compared} agree" if self.compared else "no hooks to compare"
 
     def document(self) -> dict[str, Any]:
-        """Return `verify --json`."""
+        """Return the document of `verify --json`."""
         return {
             "product": self.product,
             "version": self.version,

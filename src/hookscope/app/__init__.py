@@ -1,4 +1,4 @@
-"""One host opened: the Workbench that scans, plans and fires, its options, snapshots and edits.
+"""One open host: the Workbench, which scans, plans and fires, with its options, snapshots and edits.
 
-Never here: a screen, text output, or what is built on a Workbench.
+No screens, no text output.
 """

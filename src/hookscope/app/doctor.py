@@ -186,9 +186,7 @@ def _too_wide(view: Snapshot) -> Iterator[SetupFinding]:
     short, counted = view.host.machine.short, trusted_folders(view.host)
     for folder in sorted(view.host.trust.folders - counted):
         target = TrustTarget(folder, too_broad_reason(folder, view.host) or ABOVE_WORKSPACE_REASON)
-        found = (
-            f"{folder} was trusted by an earlier version and no longer counts, since {target.refusal_reason}"
-        )
+        found = f"the trust in {folder}, from an earlier version, is no longer valid: {target.refusal_reason}"
         next_step = f"Trust the folders of hooks below it; `{target.command(short)}` trusts it again."
         yield SetupFinding("trust", found, False, next_step)
 

@@ -1,1 +1,1 @@
-"""The command line: commands/ holds one command a file, render/ the text and JSON of answers."""
+"""The command line: each file in commands/ has one command or a family; render/ makes the text of answers."""

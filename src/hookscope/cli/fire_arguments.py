@@ -66,7 +66,7 @@ EXCLUSIVE_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
     ),
 }
 REQUIRED_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
-    ("--force", "--only"): ("--force calls one hook.", "Name it with --only HOOK."),
+    ("--force", "--only"): ("--force needs one hook.", "Name it with --only HOOK."),
     ("--seed", "--shuffle"): ("--seed has no effect without --shuffle.", "Use both, or neither."),
     ("--shuffle", ENOUGH_REPEATS): (
         f"--shuffle needs the number of runs, at least {FEWEST_RUNS}.",

@@ -248,12 +248,12 @@ class _AnsweringHook(Generic[R]):
         self.hook = name.removeprefix("run_")
 
     def __get__(self, runner: HookRunner, owner: type) -> AnsweringCall[R]:
-        async def ask(
+        async def call(
             event: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **fields: Any
         ) -> R:
             return result_of(self.kind, await runner.run(self.hook, event, ctx, **fields))
 
-        return ask
+        return call
 
 
 class _ObservingHook:
@@ -263,7 +263,7 @@ class _ObservingHook:
         self.hook = name.removeprefix("run_")
 
     def __get__(self, runner: HookRunner, owner: type) -> ObservingCall:
-        async def tell(
+        async def call(
             event: Mapping[str, Any] | None = None,
             ctx: Mapping[str, Any] | None = None,
             *,
@@ -272,10 +272,10 @@ class _ObservingHook:
         ) -> Observed | None:
             if wait:
                 return result_of(Observed, await runner.run(self.hook, event, ctx, **fields))
-            runner.tell(self.hook, event, ctx, **fields)
+            runner.start(self.hook, event, ctx, **fields)
             return None
 
-        return tell
+        return call
 
 
 class HookRunner:
@@ -331,7 +331,7 @@ class HookRunner:
             raise HookFailure(run)
         return run
 
-    def tell(
+    def start(
         self,
         name: str,
         event: Mapping[str, Any] | None = None,

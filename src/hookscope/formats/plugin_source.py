@@ -282,7 +282,7 @@ def _method_called(call: ast.Call, names: Mapping[str, ast.expr], apis: set[str]
 def _registrations(
     call: ast.Call, method: str, names: Mapping[str, ast.expr]
 ) -> list[PluginRegistration | None]:
-    """Return what a call registers; None for each event that the text does not show."""
+    """Return what a call registers, or a None if the source does not show the event."""
     keywords = members_of_call(call)
     if keywords is None:
         return [None]

@@ -393,12 +393,14 @@ def _place_for_copy(
     known: Mapping[str, InstalledPack],
     options: InstallOptions,
 ) -> Placement:
-    """Return the place of the package. Raises Refusal if it is in use, or cannot have dependencies."""
+    """Return the place of the package. Raises Refusal if the place is in use, or if
+    dependencies are requested and cannot be installed there."""
     place = place_package(package, incoming.hooks, host)
     _check_target_free(place, known, incoming.name)
     if options.dependencies and place.left_behind:
         raise Refusal(
-            f"{host.dialect.product} needs each hook in a folder of its own, so it can have no dependencies.",
+            f"{host.dialect.product} needs each hook in a folder of its own, so the package cannot "
+            "have dependencies.",
             "Install without --dependencies, or link the folder with --link.",
         )
     return place

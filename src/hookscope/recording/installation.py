@@ -76,7 +76,8 @@ def installed_taps_of(host: Host) -> Mapping[Path, InstalledTap]:
 
 
 def _possible_tap_roots(host: Host) -> Iterator[Path]:
-    """Yield where taps may be. The root of a stream's tap is its module, with the suffix of a language."""
+    """Yield the paths where taps may be installed. For a stream, the path is that of the tap's module, with
+    the suffix of each language."""
     for kind in TAP_KINDS:
         for root in tap_roots_of(host, kind):
             if kind == "stream":

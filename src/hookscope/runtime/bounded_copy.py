@@ -125,7 +125,8 @@ class CopyPaths:
         return _path_in_copy(path, self._reached)
 
     def add(self, path: str) -> CopiedPath:
-        """Add a place for another file or folder, given by its real path. `copy_of` ignores this place."""
+        """Return the path for the copy of another file or folder, given its real path. Only `copy_of_reached`
+        knows this path, not `copy_of`."""
         place = self._copied_path(path)
         self._reached[path] = place.copy
         return place

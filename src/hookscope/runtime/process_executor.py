@@ -150,7 +150,7 @@ MALFORMED_ERRORS = (AttributeError, KeyError, OverflowError, TypeError, ValueErr
 
 
 def count_late_handlers(workers: Iterable[WorkerHandle | None]) -> int:
-    """Return how many handlers modules in these workers have registered after loading."""
+    """Return the number of handlers that were registered in these workers after loading."""
     return sum(len(worker.late_handlers) for worker in workers if worker is not None)
 
 

@@ -8,7 +8,7 @@ covered:
 - Reading. A handler can read everything that its user can read: keys, mail, the originals.
 - Named pipes. A handler can write to a pipe at a visible path, from which a service may read.
 - Amounts. Memory, processor time and the space of copies and /tmp are not limited here.
-- Unix sockets on processors that `socket_filter` does not know; `Isolation.sockets` is False there.
+- Unix sockets on processors that `socket_filter` does not know; `Isolation.level` is "bubblewrap" there.
 
 Without bubblewrap there are only the copies, which are self-contained: HOME, the host's state folder, the
 working folder, links and packages lead to copies, or nowhere. A handler that uses another path, opens a
@@ -34,6 +34,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 from types import TracebackType
+from typing import Literal, TypeAlias
 
 from hookscope.helpers import helper_output
 from hookscope.model.regular_file import reraise_file_limit
@@ -120,8 +121,6 @@ def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("<HBBI", code, yes, no, value)
 
 
-__all__ = ["CopyBounds", "CopyChanges", "Isolation", "Sandbox", "find_bwrap"]
-
 START_TIMEOUT = 5.0  # seconds for a test run of bwrap, which takes some milliseconds
 MOST_LINKS = 40  # that Linux follows
 PREFIX = "hookscope-sandbox-"  # of folders in the temporary folder
@@ -132,40 +131,43 @@ SERVICE_FOLDERS = ("/run", "/var/run")  # have sockets and pipes through which s
 SESSION_FOLDER = "/run/user"
 
 
+# "copies": nothing else is restricted. "bubblewrap": also no network, and a disk that is read-only outside
+# the copies. With the socket filter: also no Unix sockets.
+IsolationLevel: TypeAlias = Literal["copies", "bubblewrap", "bubblewrap with socket filter"]
+
+
 @dataclass(frozen=True, slots=True)
 class Isolation:
     """How handlers were isolated from the machine."""
 
-    network: bool  # handlers had no network
-    disk: bool  # the disk was read-only outside the copies
+    level: IsolationLevel
     copied_folders: tuple[Path, ...]  # as given
     skipped_notes: tuple[str, ...]  # sentences on what was not copied, and why
-    sockets: bool = False  # no Unix socket could be opened
 
     @property
     def text(self) -> str:
         """The isolation in words."""
-        if not (self.network and self.disk):
+        if self.level == "copies":
             return (
                 f"Handlers ran on copies of {self._names}. Nothing else restricted them: without a usable "
                 "bubblewrap (bwrap), they have network access and can write to any absolute path that you "
                 "can write to."
             )
-        if self.sockets:
-            had = "no network and no Unix sockets"
-        else:
+        if self.level == "bubblewrap":
             had = "no network, but could reach services that listen on a Unix socket in the file system"
+        else:
+            had = "no network and no Unix sockets"
         return f"Handlers ran on copies of {self._names}. They had {had}, and could not change other files."
 
     @property
     def warning(self) -> str:
         """What is not protected, to show before handlers run; empty if everything is."""
-        if not (self.network and self.disk):
+        if self.level == "copies":
             return (
                 f"Without a usable bubblewrap (bwrap), the originals of {self._names} are not protected: "
                 "handlers have network access and can write to any absolute path that you can write to."
             )
-        if not self.sockets:
+        if self.level == "bubblewrap":
             return "Handlers can reach services that listen on a Unix socket in the file system."
         return ""
 
@@ -231,9 +233,10 @@ class Sandbox:
             self.close()
             raise
         existing = (folder.absolute() for folder in folders if os.path.isdir(folder))
-        is_isolated = bwrap is not None
-        skipped, sockets = self._copier.skipped_notes(), bool(self.filter)
-        self.isolation = Isolation(is_isolated, is_isolated, tuple(dict.fromkeys(existing)), skipped, sockets)
+        level: IsolationLevel = "copies" if bwrap is None else "bubblewrap"
+        if self.filter:
+            level = "bubblewrap with socket filter"
+        self.isolation = Isolation(level, tuple(dict.fromkeys(existing)), self._copier.skipped_notes())
 
     def __enter__(self) -> Sandbox:
         return self

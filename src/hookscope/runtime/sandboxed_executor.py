@@ -108,7 +108,7 @@ class SandboxedExecutor:
         if _leads_outside(code):  # the worker refuses the original
             return code
         if not os.path.exists(path):
-            if self._on_unprotected is not None and not self._sandbox.isolation.disk:
+            if self._on_unprotected is not None and self._sandbox.isolation.level == "copies":
                 self._on_unprotected(
                     f"{code.path} was not copied, so its handler can change the original files beside it."
                 )

@@ -129,45 +129,47 @@ def session_agents_of(host: Host) -> SessionAgents:
     members = {}
     for one in found:
         single_files = list(single_file_subagents(one.agent, rules, files))
-        members[one.agent.scope] = _agent_code(
-            one, found, {name: node.scope for name, node, _ in single_files}, host
-        )
+        subagents = {name: node.scope for name, node, _ in single_files} | {
+            other.agent.root.name: other.agent.scope
+            for other in found
+            if other.agent.root.parent.parent == one.agent.root
+        }
+        model = agent_module(one.agent, rules, files)
+        members[one.agent.scope] = _agent_of_folder(one, subagents, model, host)
         for name, node, module in single_files:
             session_agent = SessionAgent(name=name, node=node.scope, delegated=True)
-            members[node.scope] = AgentCode(
-                session_agent,
-                node.root,
-                {},
-                module,
-                _is_trusted_folder(node.root, host),
-                _description(module, host),
-                _real_root_to_check(node.root, host),
-            )
+            members[node.scope] = _agent_code(session_agent, node.root, {}, module, host)
     return members
 
 
-def _agent_code(
-    discovery: Discovery, found: list[Discovery], single_files: Mapping[str, str], host: Host
+def _agent_of_folder(
+    discovery: Discovery, subagents: Mapping[str, str], model: Path | None, host: Host
 ) -> AgentCode:
-    agent, files = discovery.agent, host.machine.files
+    agent = discovery.agent
     tools = {beside.name: beside.path for beside in discovery.siblings if beside.kind == "tool"}
     session_agent = SessionAgent(
         name=agent.root.name if agent.scope else project_name(host),
         node=agent.scope,
         tools=frozenset(tools),
-        subagents={
-            **single_files,
-            **{
-                other.agent.root.name: other.agent.scope
-                for other in found
-                if other.agent.root.parent.parent == agent.root
-            },
-        },
+        subagents=subagents,
         delegated=bool(agent.scope),
     )
-    model = agent_module(agent, stream_system_of(host.dialect).file_rules, files)
-    trusted, real = _is_trusted_folder(agent.root, host), _real_root_to_check(agent.root, host)
-    return AgentCode(session_agent, agent.root, tools, model, trusted, _description(model, host), real)
+    return _agent_code(session_agent, agent.root, tools, model, host)
+
+
+def _agent_code(
+    agent: SessionAgent, root: Path, tools: Mapping[str, Path], model: Path | None, host: Host
+) -> AgentCode:
+    real = host.machine.files.real(root)
+    return AgentCode(
+        agent,
+        root,
+        tools,
+        model,
+        trusted=is_folder_trusted(real, host),
+        description=_description(model, host),
+        real=None if host.trust.homes is None else real,
+    )
 
 
 def _description(module: Path | None, host: Host) -> str:
@@ -180,14 +182,6 @@ def _description(module: Path | None, host: Host) -> str:
     except OSError:
         return ""
     return agent_description(source, language) or ""
-
-
-def _is_trusted_folder(root: Path, host: Host) -> bool:
-    return is_folder_trusted(host.machine.files.real(root), host)
-
-
-def _real_root_to_check(root: Path, host: Host) -> Path | None:
-    return None if host.trust.homes is None else host.machine.files.real(root)
 
 
 def untrusted_agent_folders(agents: SessionAgents, host: Host) -> tuple[TrustTarget, ...]:

@@ -424,9 +424,9 @@ class Simulation:
     """
 
     def __init__(self, engine: HookEngine, request: SessionRequest) -> None:
-        """`engine` has its hooks registered.
+        """Start the simulation. The hooks of `engine` are registered already.
 
-        Raises Refusal if its host has no sessions; OSError.
+        Raises Refusal if the host has no sessions, and OSError.
         """
         self._events: Broadcast[SessionEvent] = Broadcast()
         self._runner = SessionRunner(engine, request, self._events.publish)

@@ -215,6 +215,12 @@ async def test_source_lines_are_cut_and_wrapped_lines_keep_their_bar(console: An
         assert len({line.index("│ ", 2) for line in wrapped}) == 1
 
 
+async def test_names_of_hooks_that_did_not_run_are_shown_in_full(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.fired(1, not_run=(NotRun("deployment-notes", "switched off", None),), results=())
+        await c.shows("–  deployment-notes switched off")
+
+
 async def test_enter_on_a_hook_that_did_not_run_asks_why(console: Any) -> None:
     async with console((120, 36)) as c:
         await c.fired(1)

@@ -11,7 +11,8 @@ from tests.drawing import TURNS, draw_when_looked_at, drawn
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from hookscope.console.panes.log_pane import LogPane, LogView
+from hookscope.console.panes.log_pane import LogPane
+from hookscope.console.panes.log_view import LogView
 from hookscope.console.theme.theme_manager import BUILTIN_THEMES, DEFAULT_THEME
 
 

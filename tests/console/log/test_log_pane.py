@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookscope.console.panes.log_lines import entry_line
-from hookscope.console.panes.log_pane import LogView
+from hookscope.console.panes.log_view import LogView
 from hookscope.console.state.log_entries import LogEntry
 from hookscope.model.text import one_line, printable
 

@@ -225,7 +225,7 @@ async def test_runner_does_not_wait_for_observers(
     api.on("message_received", fails)
     assert await runner.run_message_received({"content": "hello"}) is None
     assert not told.is_set()
-    firing = runner.tell("message_received", {"content": "again"})
+    firing = runner.start("message_received", {"content": "again"})
     go.set()
     run = await firing
     assert [result.status for result in run.results] == ["ok", "error"]
@@ -278,7 +278,7 @@ async def test_a_cancel_ends_all_observers() -> None:
 
     for _ in range(2):
         api.on("llm_input", observes)
-    firing = runner.tell("llm_input", {})
+    firing = runner.start("llm_input", {})
     await both_run.wait()
     firing.cancel()
     run = await firing

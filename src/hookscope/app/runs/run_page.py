@@ -272,7 +272,7 @@ def _handler_file(result: Document, planned: Document | None) -> str:
         (
             ("path", code_html(result["handler"]) if result["handler"] else ""),
             ("content", code_html(handler["digest"]) if handler.get("digest") else ""),
-            ("code beside it", code_html(handler["beside"]) if handler.get("beside") else ""),
+            ("other code in its folder", code_html(handler["beside"]) if handler.get("beside") else ""),
         )
     )
 

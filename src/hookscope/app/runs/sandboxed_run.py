@@ -129,12 +129,12 @@ class SandboxedWorkers(RunWorkers):
             notes.append(f"{changes.unreadable} folders could not be read: more may have changed there")
         result = SandboxResult(
             isolation.text,
-            isolation.network,
-            isolation.disk,
-            changes.listed,
-            changes.more,
-            tuple(notes),
-            no_unix_sockets=isolation.sockets,
+            no_network=isolation.level != "copies",
+            read_only_disk=isolation.level != "copies",
+            changes=changes.listed,
+            more=changes.more,
+            notes=tuple(notes),
+            no_unix_sockets=isolation.level == "bubblewrap with socket filter",
             complete=not changes.unreadable,
             originals=originals,
         )

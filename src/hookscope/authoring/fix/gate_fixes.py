@@ -167,7 +167,7 @@ def _runnable(file: Path) -> Change | None:
     runnable_mode = mode | ((mode & 0o444) >> 2) | 0o100
     if not file.is_file() or facts.st_uid != os.geteuid() or runnable_mode == mode:
         return None
-    return Change(file.absolute(), f"{file.name} may be run", None, None, modes=(mode, runnable_mode))
+    return Change(file.absolute(), f"{file.name} becomes executable", None, None, modes=(mode, runnable_mode))
 
 
 def fix_allow(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:

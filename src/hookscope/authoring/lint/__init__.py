@@ -1,4 +1,4 @@
-"""What is wrong with hooks and how to correct it: one rule a file, with its documentation, example and check.
+"""The linter: it reports mistakes in hooks and how to correct them. `rules` has one rule a file.
 
 Never imports or runs a handler.
 """

@@ -136,7 +136,7 @@ def parse_faults(texts: Iterable[str]) -> dict[str, InjectedFault]:
         except InvalidFault as error:
             raise Refusal(f"{FAULT_FORMS}: {error}.", code=2) from None
         if faults.setdefault(name, injected_fault) != injected_fault:
-            raise Refusal(f"--break names {name} twice.", "A handler has one fault at a time.", code=2)
+            raise Refusal(f"--break names {name} twice.", "A handler can have only one fault.", code=2)
     return faults
 
 

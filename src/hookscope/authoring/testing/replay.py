@@ -246,7 +246,7 @@ async def replay_run(
             forced hook is forced again.
         start: the number or name of a handler; earlier handlers are skipped, and the event is as it was
             when that handler was called.
-        sandbox: run on copies; a run that was sandboxed always is.
+        sandbox: run on copies of the files. A run that was sandboxed is always sandboxed again.
         on_start: gets the firing, to cancel it.
 
     Raises Refusal; OSError if the copies cannot be made.

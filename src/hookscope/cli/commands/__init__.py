@@ -1,1 +1,3 @@
-"""One command a file: its options, and the Answer it returns. Never here: printing, layout of text."""
+"""One command or one family of commands a file: the options, and the Answer that the command returns.
+
+Commands that run until Ctrl-C print their lines themselves. Longer texts are made in `cli.render`."""

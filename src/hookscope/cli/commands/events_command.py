@@ -30,7 +30,7 @@ from hookscope.storage.journal.records import plain_json
 
 ANSWERS_IGNORED = "ignored: handlers only observe"
 ANSWER_RULES = {
-    "modify": "merged, one after another",
+    "modify": "merged, in call order",
     "gate": "each handler may block it",
     "claim": "the first handler that claims it wins",
     "synchronous": "used at once; promises are ignored",

@@ -36,7 +36,7 @@ def _list_text(view: Snapshot, verbose: bool, inventory: Inventory) -> str:
 
 
 def only_eligible(view: Snapshot) -> Snapshot:
-    """Return the snapshot without rejected hooks and hooks whose requirements are not met."""
+    """Return the snapshot without rejected hooks, and without hooks whose requirements are not met."""
     hooks = tuple(row for row in view.inventory.hooks if row.verdict.eligible)
     return replace(view, inventory=replace(view.inventory, hooks=hooks, rejected=()))
 

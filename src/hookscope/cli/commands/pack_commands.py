@@ -123,7 +123,7 @@ NPM_SOURCE, LOCAL_SOURCE = "npm", "path"
 
 
 def install_in_host_format(
-    options: Options, text: str, install_options: InstallOptions, *, dry_run: bool, accept_changed: bool
+    options: Options, text: str, install_options: InstallOptions, confirm: ConfirmationOptions
 ) -> Answer:
     """Return the answer of the host's `install`; --force confirms it, and replaces an installed pack."""
     bench, manager, messages = _open_pack_host(options)
@@ -145,8 +145,8 @@ def install_in_host_format(
         planned = manager.plan_install(
             text, replace(install_options, own_handlers=True), progress_reporter(True)
         )
-        if not dry_run:
-            manager.apply(planned, accept_changed=accept_changed)
+        if not confirm.dry_run:
+            manager.apply(planned, accept_changed=confirm.accept_changed)
             bench.close_now()
     except Refusal as error:
         packaged = spec.path is not None and os.path.isfile(spec.path / "package.json")
@@ -159,7 +159,7 @@ def install_in_host_format(
 
 
 def update_in_host_format(
-    options: Options, names: Sequence[str], *, everything: bool, dry_run: bool, accept_changed: bool
+    options: Options, names: Sequence[str], confirm: ConfirmationOptions, *, everything: bool
 ) -> Answer:
     """Return the answer of the host's `update`: packs from npm only."""
     bench, manager, messages = _open_pack_host(options)
@@ -178,8 +178,8 @@ def update_in_host_format(
             continue
         try:
             planned = manager.plan_update(name)
-            if isinstance(planned, PackPlan) and not dry_run:
-                manager.apply(planned, accept_changed=accept_changed)
+            if isinstance(planned, PackPlan) and not confirm.dry_run:
+                manager.apply(planned, accept_changed=confirm.accept_changed)
         except Refusal as error:
             failed.append(str(error))
     bench.close_now()
@@ -211,7 +211,7 @@ def _host_refusal(text: str, first_lines: Sequence[str]) -> Answer:
     "install",
     click.Argument(["spec"]),
     click.Option(["--link", "-l"], is_flag=True, help="Link to the folder instead of copying it."),
-    click.Option(["--pin"], is_flag=True, help="npm only: stay at this version and integrity."),
+    click.Option(["--pin"], is_flag=True, help="npm only: `update` keeps this version and its checksum."),
     click.Option(["--force"], is_flag=True, help="Replace what is installed under this name."),
     click.Option(["--dependencies"], is_flag=True, help="Install its dependencies too, without scripts."),
     *shared_install_options(),
@@ -223,12 +223,9 @@ def install_command(
     pin: bool,
     force: bool,
     dependencies: bool,
-    accept_changed: bool,
-    yes: bool,
-    dry_run: bool,
-    diff: bool,
     shape: str,
     as_json: bool,
+    **confirmation: bool,
 ) -> Answer:
     """Install a hook or a pack into the host's own folder, and switch it on in the settings.
 
@@ -238,15 +235,12 @@ def install_command(
     package code runs. `hookscope uninstall` reverts exactly this.
     """
     install_options = InstallOptions(link=link, pin=pin, force=force, dependencies=dependencies)
+    confirm = ConfirmationOptions(as_json=as_json, **confirmation)
     if is_host_format(shape):
-        return install_in_host_format(
-            options, spec, install_options, dry_run=dry_run, accept_changed=accept_changed
-        )
-    bench, manager = open_pack_manager(options, writes=not dry_run)
-    planned = manager.plan_install(spec, install_options, progress_reporter(as_json))
-    return confirm_and_apply(
-        bench, manager, planned, ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)
-    )
+        return install_in_host_format(options, spec, install_options, confirm)
+    bench, manager = open_pack_manager(options, writes=not confirm.dry_run)
+    planned = manager.plan_install(spec, install_options, progress_reporter(confirm.as_json))
+    return confirm_and_apply(bench, manager, planned, confirm)
 
 
 @answers.command(
@@ -261,12 +255,9 @@ def update_command(
     ids: tuple[str, ...],
     everything: bool,
     force: bool,
-    accept_changed: bool,
-    yes: bool,
-    dry_run: bool,
-    diff: bool,
     shape: str,
     as_json: bool,
+    **confirmation: bool,
 ) -> Answer:
     """Fetch packs again from their source, and install newer versions.
 
@@ -274,47 +265,39 @@ def update_command(
     written without --accept-changed, which keeps copies of such files. Exit code 1: a pack could not be
     updated.
     """
+    confirm = ConfirmationOptions(as_json=as_json, **confirmation)
     if is_host_format(shape):
-        return update_in_host_format(
-            options, ids, everything=everything, dry_run=dry_run, accept_changed=accept_changed
-        )
+        return update_in_host_format(options, ids, confirm, everything=everything)
     if bool(ids) == everything:
         raise click.UsageError("Name the packs to update, or --all.")
-    bench, manager = open_pack_manager(options, writes=not dry_run)
+    bench, manager = open_pack_manager(options, writes=not confirm.dry_run)
     for name in ids:
         manager.record(name)
-    confirmation = ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)
-    updates = [
-        _update_pack(bench, manager, name, confirmation, force=force)
-        for name in (ids or tuple(manager.installed()))
-    ]
-    texts = (
-        [text for update in updates if (text := update.rendered_text())]
-        if updates
-        else ["No pack is installed here."]
-    )
-    notes = tuple(sentence for update in updates for sentence in update.notes)
-    if everything and (host_packs := [update.id for update in manager.installed_by_host()]):
-        notes += (
-            printable(
-                f"Packs of {bench.open().dialect.product} itself, not updated: {', '.join(host_packs)}."
-            ),
-        )
+    names = ids or tuple(manager.installed())
+    updates = [_update_pack(bench, manager, name, confirm, force=force) for name in names]
+    texts = [text for update in updates if (text := update.rendered_text())]
+    if not updates:
+        texts = ["No pack is installed here."]
+    notes = [sentence for update in updates for sentence in update.notes]
+    if everything and (host_packs := [pack.id for pack in manager.installed_by_host()]):
+        product = bench.open().dialect.product
+        notes.append(printable(f"Packs of {product} itself, not updated: {', '.join(host_packs)}."))
     document = {"updates": [update.document for update in updates]}
-    return Answer(document, "\n\n".join(texts), ok=all(update.ok for update in updates), notes=notes)
+    ok = all(update.ok for update in updates)
+    return Answer(document, "\n\n".join(texts), ok=ok, notes=tuple(notes))
 
 
 def _update_pack(
-    bench: Workbench, manager: PackManager, name: str, confirmation: ConfirmationOptions, *, force: bool
+    bench: Workbench, manager: PackManager, name: str, confirm: ConfirmationOptions, *, force: bool
 ) -> Answer:
     """Update one pack. A problem with it does not stop the update of others."""
     try:
-        plan = manager.plan_update(name, force=force, progress=progress_reporter(confirmation.as_json))
+        plan = manager.plan_update(name, force=force, progress=progress_reporter(confirm.as_json))
         if isinstance(plan, PackUpToDate):
             return Answer(
                 pack_output.up_to_date_document(plan), pack_output.up_to_date_text(plan, bench.open())
             )
-        return confirm_and_apply(bench, manager, plan, confirmation)
+        return confirm_and_apply(bench, manager, plan, confirm)
     except Refusal as error:
         document = {"id": name, "written": False, "error": error.problem, "next": error.next_step}
         return Answer(document, "", ok=False, notes=(printable(str(error)),))

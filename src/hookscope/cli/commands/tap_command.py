@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -32,8 +33,9 @@ from hookscope.cli.options import WholeNumber
 from hookscope.cli.render import run_output, tap_output
 from hookscope.cli.render.run_output import dry_run_answer
 from hookscope.cli.shared_options import only_option, timeout_option, trust_option
+from hookscope.model.failure import Refusal
 from hookscope.model.run import Plan
-from hookscope.model.text import nearest_word, one_line, printable_line
+from hookscope.model.text import error_reason, nearest_word, one_line, printable_line
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal, remove_spool
 from hookscope.recording.spool import RecordedEvent, newest_events, open_spool
 from hookscope.recording.taps import TAP_NAME, TapLanguage, spool_path
@@ -48,6 +50,18 @@ TAP_COMMANDS = {
     "lists": "List subscriptions without events, and events without subscribed hooks.",
     "remove": "Remove the tap completely.",
 }
+
+
+@contextmanager
+def readable_spool() -> Iterator[None]:
+    """Raise Refusal if the spool exists and cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        raise Refusal(
+            f"Cannot read {error.filename or 'the spool'}: {error_reason(error)}.",
+            "Make it readable, or `hookscope tap remove` and install the tap again.",
+        ) from None
 
 
 class TapGroup(LazyGroup):
@@ -130,10 +144,8 @@ def status_command(options: Options) -> Answer:
     bench = answers.workbench_for(options)
     view = bench.scan()
     taps = tap_statuses(bench, view)
-    try:
+    with readable_spool():
         recorded = spool_summary_of(view)
-    except OSError as error:
-        raise tap_output.unreadable_spool(error) from None
     return Answer(
         {
             "dialect": view.host.dialect.name,
@@ -168,12 +180,10 @@ def events_command(options: Options, limit: int, event: str | None, follow: bool
     """
     bench = answers.workbench_for(options)
     spool = spool_path(bench.open())
-    try:
+    with readable_spool():
         if follow:
             _follow_events(spool, limit, event, as_json)
         events, skipped = newest_events(spool, limit, event)
-    except OSError as error:
-        raise tap_output.unreadable_spool(error) from None
     document = {
         "spool": str(spool),
         "events": [tap_output.recorded_event_document(recorded) for recorded in events],
@@ -239,10 +249,8 @@ def fire_command(
     enough.
     """
     bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compare_shipped=False)
-    try:
+    with readable_spool():
         events = select_recorded(bench.scan(), names, last)
-    except OSError as error:
-        raise tap_output.unreadable_spool(error) from None
     fire = partial(fire_recorded, bench, only=only, sandbox=sandbox, dry=dry)
     results, failures = asyncio.run(fire_one_by_one(bench, events, fire, short_id))
     if dry:
@@ -273,10 +281,8 @@ def save_command(options: Options, name: str, file: str | None) -> Answer:
     """
     bench = answers.workbench_for(options)
     view = bench.scan()
-    try:
+    with readable_spool():
         (event,) = select_recorded(view, [name])
-    except OSError as error:
-        raise tap_output.unreadable_spool(error) from None
     place = saved_event_path(file, view.host.workspace, view.host.machine.cwd) if file else None
     saved = save_recorded(event, bench, view, place)
     variables = ", ".join(saved.variables)
@@ -300,10 +306,8 @@ def lists_command(options: Options) -> Answer:
     """
     bench = answers.workbench_for(options)
     view = bench.scan()
-    try:
+    with readable_spool():
         usage = event_usage_of(view)
-    except OSError as error:
-        raise tap_output.unreadable_spool(error) from None
     return Answer(tap_output.coverage_document(usage, view), tap_output.coverage_text(usage))
 
 

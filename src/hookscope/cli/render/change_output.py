@@ -230,7 +230,7 @@ def _outcome_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
         yield "Nothing was written." if context.written else "No edit can fix this."
     if repair.required_values:
         others = "" if not repair.changes or context.written else " too"
-        yield f"With a value for each `…`, this command shows the edit{others}; with `--apply` it writes it:"
+        yield f"Replace each `…`. Then this command shows the edit{others}, and `--apply` writes it:"
         yield f"  {one_line(_next_command(repair, context), 2_000)}"
     steps = len(repair.changes)
     if context.written and steps:

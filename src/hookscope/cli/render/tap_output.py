@@ -12,27 +12,11 @@ from hookscope.app.json_documents import Document
 from hookscope.app.snapshot import Snapshot
 from hookscope.authoring.testing.recorded_events import RefiredEvent, context_summary, short_id
 from hookscope.cli.render.layout import column_width, fit_to_width
-from hookscope.model.failure import Refusal
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Host
-from hookscope.model.text import (
-    ago,
-    error_reason,
-    in_local_time,
-    long_duration,
-    one_line,
-    printable,
-    printable_line,
-)
+from hookscope.model.text import ago, in_local_time, long_duration, one_line, printable, printable_line
 from hookscope.recording.installation import TapPlan
 from hookscope.recording.spool import EventCount, RecordedEvent
-
-
-def unreadable_spool(error: OSError) -> Refusal:
-    """Return the refusal for a spool that exists and cannot be read."""
-    problem = f"Cannot read {error.filename or 'the spool'}: {error_reason(error)}."
-    return Refusal(problem, "Make it readable, or `hookscope tap remove` and install the tap again.")
-
 
 # Installing and removing
 

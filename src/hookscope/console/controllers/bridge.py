@@ -8,6 +8,7 @@ from threading import Lock
 from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, TypeVar
 
+from textual.message import Message
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
@@ -84,15 +85,11 @@ class Bridge:
     def open(self, then: Callable[[], object]) -> None:
         """Open the workbench in a thread, while the first frame is already visible."""
 
-        def open_workbench() -> None:
-            try:
-                self._listen_for_late_output(self.opener())
-            except Exception as error:
-                post_to(self.screen, WorkbenchFailed(error))
-            else:
-                post_to(self.screen, ThreadAnswered(then))
+        def open_workbench() -> Message:
+            self._listen_for_late_output(self.opener())
+            return ThreadAnswered(then)
 
-        self.screen.run_worker(open_workbench, name="open", group="open", thread=True, exit_on_error=False)
+        self._post_result("open", open_workbench, WorkbenchFailed)
 
     def scan(self) -> None:
         """Scan in a thread. One scan runs and at most one waits."""
@@ -207,81 +204,57 @@ class Bridge:
             return ()
 
     def trust(self, folders: tuple[Path, ...]) -> None:
-        def trusting() -> None:
-            try:
-                done = tuple(self.bench.trust(folder, must_be_real=True) for folder in folders)
-            except Exception as error:
-                post_to(self.screen, TrustWritten((), error_text(error)))
-            else:
-                post_to(self.screen, TrustWritten(done))
-
-        self.screen.run_worker(trusting, name="trust", group="trust", thread=True, exit_on_error=False)
+        """Trust these folders."""
+        self._post_result(
+            "trust",
+            lambda: TrustWritten(tuple(self.bench.trust(folder, must_be_real=True) for folder in folders)),
+            lambda error: TrustWritten((), error_text(error)),
+        )
 
     def plan_toggle(self, view: Snapshot, name: str, on: bool) -> None:
         """Plan the edit that switches a hook on or off."""
-
-        def planning() -> None:
-            try:
-                toggle = self.bench.edits.toggle(view, name, on)
-            except Exception as error:
-                post_to(self.screen, TogglePlanned(None, error_text(error)))
-            else:
-                post_to(self.screen, TogglePlanned(toggle))
-            post_to(self.screen, ThreadAnswered(self._opened))
-
-        self._awaited_dialogs += 1
-        self._write(planning)
+        self._post_result(
+            "settings",
+            lambda: TogglePlanned(self.bench.edits.toggle(view, name, on)),
+            lambda error: TogglePlanned(None, error_text(error)),
+            opens=True,
+        )
 
     def apply_toggle(self, toggle: Toggle) -> None:
         """Write a planned edit."""
 
-        def applying() -> None:
-            try:
-                self.bench.edits.apply(toggle)
-            except Exception as error:
-                post_to(self.screen, SettingsWritten(toggle.name, "", error_text(error)))
-            else:
-                post_to(self.screen, SettingsWritten(toggle.name, f"{toggle.after}: {toggle.change.meaning}"))
+        def apply() -> Message:
+            self.bench.edits.apply(toggle)
+            return SettingsWritten(toggle.name, f"{toggle.after}: {toggle.change.meaning}")
 
-        self._write(applying)
+        self._post_result(
+            "settings", apply, lambda error: SettingsWritten(toggle.name, "", error_text(error))
+        )
 
     def plan_undo(self) -> None:
         """Plan the edit that undoes the last one."""
 
-        def planning() -> None:
+        def blocked(error: Exception) -> Message:
             from hookscope.app.edits import UndoBlocked
 
-            try:
-                undoing = self.bench.edits.pending_undo()
-            except UndoBlocked as error:
-                post_to(self.screen, UndoPlanned(None, error.problem, error.change))
-            except Exception as error:
-                post_to(self.screen, UndoPlanned(None, error_text(error)))
-            else:
-                post_to(self.screen, UndoPlanned(undoing))
-            post_to(self.screen, ThreadAnswered(self._opened))
+            if isinstance(error, UndoBlocked):
+                return UndoPlanned(None, error.problem, error.change)
+            return UndoPlanned(None, error_text(error))
 
-        self._awaited_dialogs += 1
-        self._write(planning)
+        self._post_result(
+            "settings", lambda: UndoPlanned(self.bench.edits.pending_undo()), blocked, opens=True
+        )
 
     def apply_undo(self, undoing: Undoing) -> None:
         """Write a planned undo."""
 
-        def applying() -> None:
-            try:
-                self.bench.edits.undo(undoing)
-            except Exception as error:
-                post_to(self.screen, SettingsWritten("undo", "", error_text(error)))
-            else:
-                taken = f"undone: {undoing.change.meaning}"
-                post_to(self.screen, SettingsWritten("undo", taken, files=undoing.files))
-                for message in undoing.skipped_messages:
-                    post_to(self.screen, NoticeShown(message))
+        def undo() -> Message:
+            self.bench.edits.undo(undoing)
+            for message in undoing.skipped_messages:
+                post_to(self.screen, NoticeShown(message))
+            return SettingsWritten("undo", f"undone: {undoing.change.meaning}", files=undoing.files)
 
-        self._write(applying)
-
-    def _write(self, work: Callable[[], None]) -> None:
-        self.screen.run_worker(work, name="settings", group="settings", thread=True, exit_on_error=False)
+        self._post_result("settings", undo, lambda error: SettingsWritten("undo", "", error_text(error)))
 
     def ask(
         self,
@@ -294,18 +267,38 @@ class Bridge:
     ) -> None:
         """Run `work` in a thread, then call `then` with its result in the screen's thread.
 
-        A failure, such as a Refusal, is shown as a toast. `opens`: the result may open a dialog, which
-        receives the keys that are typed meanwhile. `scans`: `work` only reads, perhaps thousands of files,
-        so the console does not wait for it when it exits.
+        A failure, such as a Refusal, is shown as a toast. `opens` and `scans`: see `_post_result`.
+        """
+
+        def answered() -> Message:
+            answer = work()
+            return ThreadAnswered(lambda: then(answer))
+
+        self._post_result(
+            name, answered, lambda error: NoticeShown(error_text(error), "warning"), opens=opens, scans=scans
+        )
+
+    def _post_result(
+        self,
+        name: str,
+        work: Callable[[], Message],
+        failed: Callable[[Exception], Message],
+        *,
+        opens: bool = False,
+        scans: bool = False,
+    ) -> None:
+        """Run `work` in a thread and post the message that it returns; if it raises, that of `failed`.
+
+        `opens`: the message may open a dialog, which receives the keys that are typed meanwhile. `scans`:
+        `work` only reads, perhaps thousands of files, so the console does not wait for it when it exits.
         """
 
         def work_and_post() -> None:
             try:
-                answer = work()
+                message = work()
             except Exception as error:
-                post_to(self.screen, NoticeShown(error_text(error), "warning"))
-            else:
-                post_to(self.screen, ThreadAnswered(lambda: then(answer)))
+                message = failed(error)
+            post_to(self.screen, message)
             if opens:
                 post_to(self.screen, ThreadAnswered(self._opened))
 

@@ -215,9 +215,6 @@ class FixController:
         def chosen(numbers: frozenset[int]) -> WorkspaceRepair:
             return replace(repair, repairs=tuple(one for n in sorted(numbers) for one in choices[n]))
 
-        def sheet(numbers: frozenset[int]) -> Content:
-            return Content("\n").join(change_sheet(change, machine) for change in chosen(numbers).changes)
-
         def hint(numbers: frozenset[int]) -> str:
             count = len(chosen(numbers).steps)
             return with_keys(
@@ -228,7 +225,12 @@ class FixController:
             if numbers:
                 self._write_all(chosen(numbers))
 
-        self.context.push_dialog(FixAllScreen([fix_line(group) for group in choices], sheet, hint), answered)
+        sheets = [
+            Content("\n").join(change_sheet(change, machine) for change in chosen(frozenset({n})).changes)
+            for n in range(len(choices))
+        ]
+        lines = [fix_line(group) for group in choices]
+        self.context.push_dialog(FixAllScreen(lines, sheets, hint), answered)
 
     def _write_all(self, repair: WorkspaceRepair) -> None:
         def writing() -> WorkspaceRepair:

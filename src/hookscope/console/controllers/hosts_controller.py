@@ -215,7 +215,7 @@ class HostsController:
             self.context.notify(problem, "error")
             return
         for folder in folders:
-            self.context.log_line("trust", f"{folder} may run now", subject=folder.name)
+            self.context.log_line("trust", f"handlers in {folder} may run now", subject=folder.name)
         self.context.bridge.scan()
         self._fire(event)
 

@@ -166,7 +166,7 @@ class JobRunner:
         return number, run
 
     def report_finished(self, plan: Plan, run: Run) -> int:
-        """Report a finished run as if it had been followed. Return its number."""
+        """Report the start and the end of a finished run. Return its number."""
         number = self.numbered(run.id)
         post_to(self.screen, FiringStarted(number, plan))
         post_to(self.screen, FiringEnded(number, run))

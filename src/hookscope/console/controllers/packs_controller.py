@@ -258,7 +258,7 @@ class PacksController:
     @property
     def _list(self) -> PacksScreen | None:
         """Return the Packs screen, if it is open."""
-        return self._opened if self._opened is not None and self._opened.stands else None
+        return self._opened if self._opened is not None and self._opened.is_open else None
 
     def scanned(self) -> None:
         """Read the packs again after a scan."""

@@ -126,7 +126,7 @@ class DebugController:
     def stopped(self, event: HandlerStopped) -> None:
         """Show a new stop, or a new view of the current one."""
         self._last = event
-        if self._opened is not None and self._opened.stands:
+        if self._opened is not None and self._opened.is_open:
             self._opened.show(event.seen)
         else:
             self.open()
@@ -147,5 +147,5 @@ class DebugController:
     def ended(self) -> None:
         """Close the debugger, because the run has ended."""
         opened, self._opened, self._last = self._opened, None, None
-        if opened is not None and opened.stands:
+        if opened is not None and opened.is_open:
             opened.dismiss(None)

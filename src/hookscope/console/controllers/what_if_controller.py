@@ -41,9 +41,9 @@ class WhatIfController:
         self._noted: tuple[str, ...] = ()  # notes on the environment that were logged
 
     @property
-    def _bar(self) -> WhatIfForm | None:
+    def _open_form(self) -> WhatIfForm | None:
         """Return the form, if it is open."""
-        return self._opened if self._opened is not None and self._opened.stands else None
+        return self._opened if self._opened is not None and self._opened.is_open else None
 
     @property
     def _real(self) -> Options:
@@ -61,11 +61,11 @@ class WhatIfController:
         for note in notes if notes != self._noted else ():
             self.context.log_line("what if", note, "warning")
         self._noted = notes
-        if self._bar is not None:
+        if self._open_form is not None:
             from hookscope.console.dialogs.what_if_form import real_values, what_if_fields_of
 
-            self._bar.show(what_if_fields_of(options), real_values(view, options))
-            self._bar.show_message(f"What if: {', '.join(words)}." if words else "No assumptions.")
+            self._open_form.show(what_if_fields_of(options), real_values(view, options))
+            self._open_form.show_message(f"What if: {', '.join(words)}." if words else "No assumptions.")
 
     def open(self) -> None:
         """Show the form."""
@@ -136,8 +136,8 @@ class WhatIfController:
         if not has_what_if(self.context.bench.options):
             self._wrong("No assumptions: there is nothing to compare.")
             return
-        if self._bar is not None:
-            self._bar.action_leave()
+        if self._open_form is not None:
+            self._open_form.action_leave()
         self._compare_places(self.places)
         self.context.change(ModeChosen("hosts"))
 
@@ -151,7 +151,7 @@ class WhatIfController:
         return real_and_assumed(bench.options, self._real, bench.dialect.name)
 
     def _wrong(self, text: str) -> None:
-        if self._bar is not None:
-            self._bar.show_message(text, wrong=True)
+        if self._open_form is not None:
+            self._open_form.show_message(text, wrong=True)
         else:
             self.context.notify(text, "warning")

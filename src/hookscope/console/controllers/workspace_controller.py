@@ -104,5 +104,5 @@ class TrustController:
             self.context.notify(event.problem, "error")
             return
         for folder in event.folders:
-            self.context.log_line("trust", f"{folder} may run now", subject=folder.name)
+            self.context.log_line("trust", f"handlers in {folder} may run now", subject=folder.name)
         self.context.bridge.scan()

@@ -151,7 +151,7 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
         return super().leaving or self not in self.app.screen_stack
 
     @property
-    def stands(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the dialog still exists: a result can arrive after the user has closed it."""
         return self.is_mounted and self.is_attached and not self.leaving
 

@@ -237,20 +237,22 @@ class FixAllScreen(ButtonDialog[frozenset[int] | None]):
     """
 
     def __init__(
-        self,
-        fixes: Sequence[Content],
-        sheet: Callable[[frozenset[int]], Content],
-        hint: Callable[[frozenset[int]], str],
+        self, fixes: Sequence[Content], sheets: Sequence[Content], hint: Callable[[frozenset[int]], str]
     ) -> None:
-        """`sheet` returns the diff of the fixes with these numbers, `hint` how to undo them."""
+        """`sheets` has the diff of each fix; `hint` returns how to undo the fixes with these numbers."""
         super().__init__()
         self.lines = FixLines(fixes)
-        self._sheet, self._hint = sheet, hint
+        self._sheets, self._hint = sheets, hint
 
     @property
     def chosen(self) -> frozenset[int]:
         """The numbers of the chosen fixes."""
         return frozenset(self.lines.chosen)
+
+    def _diff(self, end: int | None = None) -> Content:
+        """Return the diffs of the chosen fixes, or of those before the fix with the number `end`."""
+        chosen = (number for number in sorted(self.chosen) if end is None or number < end)
+        return Content("\n").join(self._sheets[number] for number in chosen)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="question") as box:
@@ -259,7 +261,7 @@ class FixAllScreen(ButtonDialog[frozenset[int] | None]):
             )
             yield self.lines
             with KeyScroll(id="question-text"):
-                yield Static(self._sheet(self.chosen), id="question-sheet")
+                yield Static(self._diff(), id="question-sheet")
             yield AnswerRow(
                 AnswerButton("Cancel", id="cancel"),
                 AnswerButton(f"{key_of('fixes.write')}  Write", id="act"),
@@ -281,7 +283,7 @@ class FixAllScreen(ButtonDialog[frozenset[int] | None]):
     def action_turn(self) -> None:
         self.lines.chosen ^= {self.lines.cursor}
         self.lines.refresh()
-        self.query_one("#question-sheet", Static).update(self._sheet(self.chosen))
+        self.query_one("#question-sheet", Static).update(self._diff())
         self.query_one("#hint", Static).update(self._hint(self.chosen))
         self._name_choice()
 
@@ -306,6 +308,14 @@ class FixAllScreen(ButtonDialog[frozenset[int] | None]):
     def _clicked(self, event: LineList.Chosen) -> None:
         event.stop()
         self.action_turn()
+
+    @on(LineList.Moved)
+    def _show_diff(self, event: LineList.Moved) -> None:
+        """Scroll to the diff of the fix under the cursor."""
+        event.stop()
+        sheet, above = self.query_one("#question-sheet", Static), self._diff(event.index)
+        top = above.get_height({}, sheet.content_size.width) if above else 0
+        self.query_one("#question-text", KeyScroll).scroll_to(y=top, animate=False)
 
 
 class ForgetScreen(EditQuestion):

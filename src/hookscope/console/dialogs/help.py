@@ -65,7 +65,7 @@ def help_sheet(
     """
     sheet = Sheet(width)
     for paragraph in about.splitlines() if not typed.strip() else ():
-        sheet.say(safe_paragraph(paragraph))
+        sheet.paragraph(safe_paragraph(paragraph))
     groups = [[one for one in own_bindings(node, keymap) if _fits(one, typed, keymap)] for node in nodes]
     last = [binding for group in groups for binding in group if is_move(binding)]
     groups = [*([binding for binding in group if not is_move(binding)] for group in groups), last]
@@ -74,7 +74,7 @@ def help_sheet(
     }
     if not shown:
         if typed.strip():
-            sheet.say(
+            sheet.paragraph(
                 Content(with_keys_of(keymap, "No action here matches. {console.palette} searches all."))
             )
         return sheet.content()
@@ -383,9 +383,11 @@ class MenuScreen(ActionsOverlay):
             here = [action for action in actions if scope_of(action.id).title == scope]
             if self.app.size.height >= TALL_SCREEN:
                 sheet.blank()
-            sheet.say(Content.styled(scope[:1].upper() + scope[1:], "bold"))
+            sheet.paragraph(Content.styled(scope[:1].upper() + scope[1:], "bold"))
             for start in range(0, len(here), columns):
-                sheet.say(Content().join(self._entry(one, under) for one in here[start : start + columns]), 1)
+                sheet.paragraph(
+                    Content().join(self._entry(one, under) for one in here[start : start + columns]), 1
+                )
         return sheet.content()
 
     @staticmethod

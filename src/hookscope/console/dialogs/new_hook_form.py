@@ -202,7 +202,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
             return
 
         def answered(answer: ScaffoldPlan | str) -> None:
-            if request_number == self._asked and self.stands:
+            if request_number == self._asked and self.is_open:
                 self._sketch, self._problem = (None, answer) if isinstance(answer, str) else (answer, "")
                 self._show()
 

@@ -459,7 +459,7 @@ class PaletteScreen(Dialog[None]):
             await panes.fire_pane.with_its_parts()
             await panes.hosts_pane.with_its_parts()
         on_disk = await stored_entries(source)
-        if self.stands:
+        if self.is_open:
             self._list((*listed_entries(self._asked_in, source), *on_disk))
 
     def _list(self, entries: tuple[ListedEntries, ...]) -> None:
@@ -501,7 +501,7 @@ class PaletteScreen(Dialog[None]):
 
     async def _search(self, typed: str) -> None:
         matches = await asyncio.to_thread(self._fitting, typed)
-        if self.stands and typed == self._typed:
+        if self.is_open and typed == self._typed:
             self._show(typed, matches)
 
     def _fitting(self, typed: str) -> tuple[PaletteEntry, ...]:

@@ -181,7 +181,7 @@ class RunComparisonScreen(Dialog[None]):
     def show(self, numbers: tuple[int, int], lines: tuple[ComparedLine, ...]) -> None:
         """Show two runs by number, the older first, and their differences."""
         self._numbers, self._lines = numbers, lines
-        if self.stands:
+        if self.is_open:
             self._draw()
 
     def on_mount(self) -> None:

@@ -158,7 +158,7 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
         self._redraw()
 
     def _redraw(self) -> None:
-        if self.stands:  # once the dialog is closed, results go only to the log
+        if self.is_open:  # once the dialog is closed, results go only to the log
             self._fill(self.typed)
 
     @on(Input.Changed)

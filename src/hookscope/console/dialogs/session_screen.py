@@ -231,10 +231,10 @@ class SessionScreen(Overlay[SessionTurn | None]):
         def reading() -> None:
             log, worker = self._read(self._wanted), get_current_worker()
             self.app.call_from_thread(
-                lambda: self._show(log) if self.stands and not worker.is_cancelled else None
+                lambda: self._show(log) if self.is_open and not worker.is_cancelled else None
             )
 
-        if self.stands:
+        if self.is_open:
             self.run_worker(reading, thread=True, exclusive=True, exit_on_error=False)
 
     def action_copy(self) -> None:

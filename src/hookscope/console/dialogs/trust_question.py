@@ -80,17 +80,17 @@ def hooks_below(folder: Path, view: Snapshot) -> list[Hook]:
 def trust_text(requests: tuple[TrustRequest, ...], view: Snapshot, width: int) -> Content:
     """Return what would be allowed: real folders, hooks, their files, and programs."""
     sheet = Sheet(width)
-    sheet.say(
+    sheet.paragraph(
         Content("These handlers run with your rights whenever you fire an event that they subscribe to.")
     )
     for request in requests:
         folder, hooks = request.folder, hooks_below(request.folder, view)
         sheet.blank()
-        sheet.say(safe_paragraph(str(folder)).stylize("bold"))
+        sheet.paragraph(safe_paragraph(str(folder)).stylize("bold"))
         below = f"and everything below it, now and later: {request.handlers_text} so far"
-        sheet.say(Content.styled(below, MUTED), 2)
+        sheet.paragraph(Content.styled(below, MUTED), 2)
         for program in request.programs:
-            sheet.say(safe_paragraph(f"The workspace runs them with {program.description}."), 2)
+            sheet.paragraph(safe_paragraph(f"The workspace runs them with {program.description}."), 2)
         for hook in hooks[:MOST_NAMED_HOOKS]:
             sheet.put(
                 [(safe_paragraph(hook.name), 24)],
@@ -98,7 +98,7 @@ def trust_text(requests: tuple[TrustRequest, ...], view: Snapshot, width: int) -
                 2,
             )
         if len(hooks) > MOST_NAMED_HOOKS:
-            sheet.say(
+            sheet.paragraph(
                 Content.styled(f"… and {counted(len(hooks) - MOST_NAMED_HOOKS, 'more hook')}", MUTED), 2
             )
     return sheet.content()

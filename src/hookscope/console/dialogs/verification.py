@@ -85,7 +85,7 @@ class VerificationScreen(Overlay[str]):
             "dismiss('report')",
             "Report",
             id="verification.report",
-            tooltip="Write a zip file about it, without secrets",
+            tooltip="Write a zip file for a report, without secrets",
         ),
     ]
 

@@ -50,7 +50,7 @@ _GLOBAL_ACTIONS = (
     ("1", "mode('hooks')", "hooks", "Hooks", "All hooks, and why each has its status"),
     ("2", "mode('fire')", "fire", "Fire", "Compose an event and run it"),
     ("ctrl+r,f5", "fire", "fire_composed", "Fire", "Fire the event of the composer"),
-    ("3", "mode('log')", "log", "Log", "Everything since the start"),
+    ("3", "mode('log')", "log", "Log", "Everything since the console started"),
     ("4", "mode('hosts')", "hosts", "Hosts", "Compare hooks across hosts"),
     ("tab", "app.focus_next", "next", "Pane", "To the next pane"),
     ("shift+tab", "app.focus_previous", "previous", "Pane back", "To the previous pane"),

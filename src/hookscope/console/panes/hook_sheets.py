@@ -1,4 +1,4 @@
-"""The sheets beside the hook list: a hook's status, its activation chain, the registry. Pure."""
+"""The sheet beside the hook list: a hook's status, its precedence and its activation chain. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hookscope.console.theme.text_styles import (
     Sheet,
     counted,
     keep_ends,
-    safe_line,
     safe_paragraph,
 )
 from hookscope.model.hook import FilePosition, Hook
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
     from hookscope.console.state.console_state import HookCheck, SourceText
-    from hookscope.model.run import Registration
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +127,13 @@ def _outcome(copy: SameNameHook, winner: SameNameHook | None, count: int) -> str
 GATE_NAME_WIDTH = 11  # cells of a gate's name
 
 
-def put_failed_gate(sheet: Sheet, gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> None:
+def put_failed_gate(sheet: Sheet, gate: Gate, row: HookStatus, view: Snapshot, reading: WhyOptions) -> None:
     """Add a failed gate: what it needs, what was found, which setting decides, and the next step.
 
-    `places`: also list the places that were searched.
+    Unfolded, it also lists the places that were searched, and a reason that the sentence above has too.
     """
     head = Content.assemble((" ✗ ", "$text-error"), (gate.name, "bold"))
-    lines = list(_gate_facts(gate, row, view, places))
+    lines = list(_gate_facts(gate, row, view, reading))
     for number, (label, text, style) in enumerate(lines):
         before = [
             (head if number == 0 else Content(), GATE_NAME_WIDTH + 2),
@@ -144,7 +142,9 @@ def put_failed_gate(sheet: Sheet, gate: Gate, row: HookStatus, view: Snapshot, p
         sheet.put(before, safe_paragraph(text).stylize(style))
 
 
-def _gate_facts(gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> list[tuple[str, str, str]]:
+def _gate_facts(
+    gate: Gate, row: HookStatus, view: Snapshot, reading: WhyOptions
+) -> list[tuple[str, str, str]]:
     """Return label, text and style of each line about a failed gate."""
     facts = []
     needed = ", ".join(gate.missing or gate.needed)
@@ -155,11 +155,11 @@ def _gate_facts(gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> li
     if found_text or at:
         facts.append(("found", " · ".join(part for part in (found_text, at) if part), ""))
     facts += [("near", text, "$text-warning") for text in gate.near]
-    if places and gate.looked:
+    if reading.unfolded and gate.looked:
         facts.append(("places", " · ".join(gate.looked), MUTED))
     if gate.place is not None:
         facts.append(("where", f"{view.host.machine.short(gate.place.file)}:{gate.place.line}", ""))
-    if gate.reason:
+    if gate.reason and (reading.unfolded or gate.reason not in reading.sentence):
         facts.append(("reason", gate.reason, MUTED))
     if next_step := _next_step(gate, row.hook, view):
         facts.append(("next", next_step, ""))
@@ -201,7 +201,7 @@ def put_passed_gates(sheet: Sheet, gates: tuple[Gate, ...], view: Snapshot, unfo
     if not unfolded:
         also = f", {len(skipped)} not checked" if skipped else ""
         checks = "1 check passes" if len(passing) == 1 else f"{len(passing)} checks pass"
-        sheet.say(
+        sheet.paragraph(
             Content.assemble((f" ✓ {checks}{also}", MUTED), (f"   {key_of('why.fold')} lists them", FAINT))
         )
         return
@@ -220,7 +220,7 @@ LAMP_STYLES = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("·",
 def put_lamps(sheet: Sheet, chain: LampChain) -> None:
     """Add the chain's sentence, then a sign for each step from the hook's file to the user."""
     sheet.blank()
-    sheet.say(safe_paragraph(chain.sentence).stylize("bold"))
+    sheet.paragraph(safe_paragraph(chain.sentence).stylize("bold"))
     line = Content()
     for lamp in chain.lamps:
         sign, style = LAMP_STYLES[lamp.passed]
@@ -228,10 +228,10 @@ def put_lamps(sheet: Sheet, chain: LampChain) -> None:
             (f"{sign} ", style), (lamp.name, "bold" if lamp is chain.first_dark else style)
         )
         if line and line.cell_length + word.cell_length + 3 > sheet.width:
-            sheet.say(line)
+            sheet.paragraph(line)
             line = Content()
         line = Content.assemble(line, " " if not line else "  ", word)
-    sheet.say(line)
+    sheet.paragraph(line)
     sheet.blank()
 
 
@@ -313,6 +313,12 @@ class WhyOptions:
     unfolded: bool = False  # list passed gates and lint findings one by one
     checked: HookCheck | None = None  # lint findings and activation links
 
+    @property
+    def sentence(self) -> str:
+        """The sentence above the lamps; empty until the hook is checked."""
+        chain = self.checked.chain if self.checked is not None else None
+        return chain.sentence if chain is not None else ""
+
 
 def why_title(row: HookRow, checked: HookCheck | None = None) -> tuple[Content, Content]:
     """Return the pane's title, with the name and the state, and the meaning of the state."""
@@ -366,7 +372,7 @@ def _hook_part(
     hook = row.hook
     if hook.description:
         emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
-        sheet.say(safe_paragraph(emoji + hook.description))
+        sheet.paragraph(safe_paragraph(emoji + hook.description))
     chain = reading.checked.chain if reading.checked is not None else None
     if chain is not None:
         put_lamps(sheet, chain)
@@ -377,13 +383,13 @@ def _hook_part(
     if chain is None or len(row.verdict.failed()) > 1:
         sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
     for gate in row.verdict.easiest_first():
-        put_failed_gate(sheet, gate, row, view, reading.unfolded)
+        put_failed_gate(sheet, gate, row, view, reading)
     put_passed_gates(sheet, gates_after_load(row.verdict.gates, reading.checked), view, reading.unfolded)
     if reading.checked is not None and (chain is None or reading.unfolded or not _says_all(chain)):
         put_activation_chain(sheet, reading.checked.links, reading.unfolded)
     if reading.checked is not None:
-        _findings(sheet, reading.checked, reading.unfolded)
-    _notes(sheet, row, view)
+        _findings(sheet, row, reading.checked, reading.unfolded)
+    _notes(sheet, row, view, reading)
     if not is_shadowed:
         put_same_name_hooks(sheet, row, view, whole_paths=whole)
     _handler(sheet, row, view)
@@ -403,9 +409,15 @@ def _summary(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | No
     return "All checks pass", ""
 
 
-def _findings(sheet: Sheet, checked: HookCheck, unfolded: bool) -> None:
-    """Add the lint findings, worst first."""
-    findings = checked.findings if unfolded else checked.findings[:MOST_FINDINGS]
+def _findings(sheet: Sheet, row: HookStatus, checked: HookCheck, unfolded: bool) -> None:
+    """Add the lint findings, worst first; while folded, without those that a failed gate reports."""
+    reasons = " ".join(gate.reason for gate in row.verdict.failed()).replace("`", "")
+    new = [
+        finding
+        for finding in checked.findings
+        if unfolded or finding.text.replace("`", "").rstrip(".") not in reasons
+    ]
+    findings = new if unfolded else new[:MOST_FINDINGS]
     if findings:
         sheet.title("Mistakes", "hookscope lint")
     for finding in findings:
@@ -414,18 +426,24 @@ def _findings(sheet: Sheet, checked: HookCheck, unfolded: bool) -> None:
         text = Content.assemble(where, "  ", safe_paragraph(finding.text))
         sheet.put([(Content.styled(" !" if style else " ·", style or MUTED), 3)], text)
         sheet.put([(Content(), 3)], safe_paragraph(finding.next_step).stylize(MUTED))
-    if hidden_count := len(checked.findings) - len(findings):
-        sheet.say(
+    if hidden_count := len(new) - len(findings):
+        sheet.paragraph(
             Content.assemble(
                 (f"   {hidden_count} more", MUTED), (f"   {key_of('why.fold')} lists them", FAINT)
             )
         )
     if checked.problem and unfolded:
-        sheet.say(safe_paragraph(f"not linted: {checked.problem}").stylize(FAINT), 3)
+        sheet.paragraph(safe_paragraph(f"not linted: {checked.problem}").stylize(FAINT), 3)
 
 
-def _notes(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
+def _notes(sheet: Sheet, row: HookStatus, view: Snapshot, reading: WhyOptions) -> None:
+    """Add the notes; while folded, without those that a failed gate or a lint finding repeats."""
     notes = list(row.notes)
+    if not reading.unfolded:
+        reasons = " ".join(gate.reason for gate in row.verdict.failed())
+        findings = " ".join(one.text for one in reading.checked.findings) if reading.checked else ""
+        events = [event for event in row.hook.meta.events or () if f"`{event}`" in findings]
+        notes = [note for note in notes if note not in reasons and note.split(" ")[0] not in events]
     if row.hook.beyond_host:
         notes.append("Only Hookscope runs it: its host does not run Python")
     if row.hook.handler in view.quarantined:
@@ -488,7 +506,7 @@ def _declared(sheet: Sheet, row: HookStatus, view: Snapshot, source: SourceText 
         return
     sheet.title(f"Declared in {manifest.name}", view.host.machine.short(manifest))
     if source.problem:
-        sheet.say(safe_paragraph(source.problem).stylize(MUTED), 3)
+        sheet.paragraph(safe_paragraph(source.problem).stylize(MUTED), 3)
         return
     faults = {gate.place.line for gate in row.verdict.failed() if gate.place and gate.place.file == manifest}
     for number, text in header_lines(source.text):
@@ -508,16 +526,16 @@ def header_lines(text: str) -> list[tuple[int, str]]:
 def _rejected_part(sheet: Sheet, rejected: RejectedHook, view: Snapshot, source: SourceText | None) -> None:
     short = view.host.machine.short
     if rejected.ignored:
-        sheet.say(Content.styled("This file is ignored:", MUTED))
+        sheet.paragraph(Content.styled("This file is ignored:", MUTED))
     else:
-        sheet.say(Content.styled("This looks like a hook but is not:", MUTED))
+        sheet.paragraph(Content.styled("This looks like a hook but is not:", MUTED))
     style = IGNORED_FILE if rejected.ignored else NOT_A_HOOK
     sheet.blank()
     sheet.put([(Content.styled(f" {style.glyph}", style.style), 3)], safe_paragraph(rejected.reason))
     sheet.title("Where")
-    sheet.say(safe_paragraph(short(rejected.path)), 3)
+    sheet.paragraph(safe_paragraph(short(rejected.path)), 3)
     if rejected.place is not None:
-        sheet.say(safe_paragraph(f"{short(rejected.place.file)}:{rejected.place.line}"), 3)
+        sheet.paragraph(safe_paragraph(f"{short(rejected.place.file)}:{rejected.place.line}"), 3)
         if source is not None and source.path == rejected.place.file and source.text:
             sheet.blank()
             lines = source.text.split("\n")
@@ -525,80 +543,6 @@ def _rejected_part(sheet: Sheet, rejected: RejectedHook, view: Snapshot, source:
             for number in range(first, min(len(lines), rejected.place.line + SOURCE_CONTEXT) + 1):
                 sheet.code(number, lines[number - 1], number == rejected.place.line)
     sheet.blank()
-    next_step = with_keys("Press {hooks.edit} to open it, {hooks.recheck} to scan again.")
-    sheet.say(Content.styled(next_step, MUTED))
+    next_step = with_keys("{hooks.fix} shows a fix if there is one; {hooks.edit} opens the file.")
+    sheet.paragraph(Content.styled(next_step, MUTED))
     put_same_name_hooks(sheet, rejected, view, whole_paths=True)
-
-
-MOST_HANDLERS = 40  # handlers to name under one key; the rest is counted
-
-
-def registry_sheet(view: Snapshot, width: int) -> Content:
-    """Return all event keys with their handlers in call order, then the keys without handlers."""
-    sheet = Sheet(width)
-    handled_keys = [(key, calls) for key in all_keys(view) if (calls := registrations_of(key, view))]
-    if not handled_keys:
-        sheet.say(Content.styled("No handler is registered.", MUTED))
-    for key, calls in handled_keys:
-        sheet.blank()
-        _event_part(sheet, key, view)
-        _registrations_part(sheet, view, key, calls)
-    _unsubscribed_part(sheet, view, {key for key, _ in handled_keys})
-    return sheet.content()
-
-
-def all_keys(view: Snapshot) -> tuple[str, ...]:
-    """Return the keys that can be fired, then other registered keys."""
-    other_keys = [
-        key for key in view.registry.by_key if not any(is_subscribed(key, other, view) for other in view.keys)
-    ]
-    return tuple(dict.fromkeys([*view.keys, *other_keys]))
-
-
-def is_subscribed(listened: str, fired: str, view: Snapshot) -> bool:
-    """Return True if a handler registered for `listened` receives events with the key `fired`."""
-    return listened in keys_of(fired, view)
-
-
-def registrations_of(key: str, view: Snapshot) -> tuple[Registration, ...]:
-    """Return the registrations that an event of this key calls, in call order."""
-    return view.registry.listeners(keys_of(key, view))
-
-
-def keys_of(key: str, view: Snapshot) -> tuple[str, ...]:
-    """Return the registry keys that receive an event with this key."""
-    dialect = view.host.dialect
-    event = dialect.event_of(key)
-    return dialect.system_of(event.kind).keys(event)
-
-
-def _event_part(sheet: Sheet, key: str, view: Snapshot) -> None:
-    event_type = view.host.dialect.catalogue().find(key)
-    sheet.say(safe_paragraph(key).stylize("bold"))
-    if event_type is None:
-        sheet.say(Content.styled(f"{view.host.dialect.product} has no such event", MUTED), 2)
-        return
-    sends = "" if view.host.dialect.catalogue().sends(key) else "never sent; "
-    reach = "messages reach the user" if event_type.delivers else "messages are not delivered"
-    sheet.say(safe_paragraph(f"{event_type.when}; {sends}{reach}").stylize(MUTED), 2)
-
-
-def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Registration, ...]) -> None:
-    for number, call in enumerate(calls[:MOST_HANDLERS], 1):
-        under = "" if call.key == key else f" · subscribed to {call.key}"
-        source = call.hook.folder.source if call.hook is not None else "registered by code"
-        runs = call.hook is None or call.hook.language in view.languages
-        node = "" if runs else " · needs Node"
-        body = Content.assemble(
-            safe_line(call.name, 40), "   ", safe_paragraph(source + under + node).stylize(FAINT)
-        )
-        sheet.put([(Content.styled(f"{number:>3}", MUTED), 5)], body, 1)
-    if len(calls) > MOST_HANDLERS:
-        sheet.say(Content.styled(f"… and {len(calls) - MOST_HANDLERS} more", MUTED), 6)
-
-
-def _unsubscribed_part(sheet: Sheet, view: Snapshot, handled_keys: set[str]) -> None:
-    unhandled = [key for key in view.keys if key not in handled_keys]
-    if unhandled:
-        sheet.title("Events without a handler")
-        sheet.say(safe_paragraph(", ".join(unhandled)).stylize(MUTED), 2)

@@ -273,7 +273,7 @@ class HooksPane(RemovableWidget, Container):
         return "keys_pane" in self.__dict__
 
     def _show_registry(self, pane: KeysPane, view: Snapshot) -> None:
-        from hookscope.console.panes.hook_sheets import registry_sheet
+        from hookscope.console.panes.registry_sheet import registry_sheet
 
         title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
         pane.show("registry", [title], lambda width: registry_sheet(view, width))
@@ -494,7 +494,7 @@ class HooksPane(RemovableWidget, Container):
 
 def first_event(row: HookRow, view: Snapshot) -> str:
     """Return the row's first event; for a wildcard, the first event that matches it."""
-    from hookscope.console.panes.hook_sheets import is_subscribed
+    from hookscope.console.panes.registry_sheet import is_subscribed
 
     first = row.events[0]
     if first in view.keys:

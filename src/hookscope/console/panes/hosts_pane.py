@@ -138,7 +138,7 @@ def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparis
     machines = comparison is not None and comparison.compares_machines
     sides = "environments" if machines else "hosts"
     if not line.differs:
-        sheet.say(Content.styled(f"There are no differences between the {sides}.", MUTED))
+        sheet.paragraph(Content.styled(f"There are no differences between the {sides}.", MUTED))
     for difference in line.differs:
         sheet.put([(Content.styled("≠", "$text-warning"), 2)], safe_paragraph(difference.text))
     if line.suggestions:
@@ -160,7 +160,7 @@ def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparis
 
 
 def _put_causes(sheet: Sheet, comparison: HostComparison) -> None:
-    """Add the machines' differences for all hooks, and the lines to add to one machine."""
+    """Add the machines' differences that affect any hook, and how to change one machine."""
     if comparison.causes:
         sheet.title("Differences")
     for cause in comparison.causes:
@@ -168,11 +168,11 @@ def _put_causes(sheet: Sheet, comparison: HostComparison) -> None:
         sheet.put([(Content.styled("≠", "$text-warning"), 2)], safe_paragraph(cause.text + stops))
     for remedy in comparison.remedies:
         sheet.title(f"What to change: {safe_word(remedy.side)}")
-        sheet.say(safe_paragraph(remedy.where).stylize(MUTED))
+        sheet.paragraph(safe_paragraph(remedy.where).stylize(MUTED))
         for text in remedy.lines:
-            sheet.say(safe_paragraph(text), 2)
+            sheet.paragraph(safe_paragraph(text), 2)
         if remedy.next_step:
-            sheet.say(safe_paragraph(remedy.next_step).stylize(MUTED))
+            sheet.paragraph(safe_paragraph(remedy.next_step).stylize(MUTED))
 
 
 def _cell_facts(cell: HookAtHost, width: int) -> Content:
@@ -350,7 +350,7 @@ class HostsPane(RemovableWidget, Container):
         return self._there.is_set()
 
     async def with_its_parts(self) -> None:
-        """Wait until the parts are mounted. They are mounted with the pane."""
+        """Wait until the pane and its parts are mounted."""
         await self._there.wait()
 
     @property

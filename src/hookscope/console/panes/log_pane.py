@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,20 +13,13 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hookscope.console.keymap.active_keys import key_hints, share_a_key, with_keys
-from hookscope.console.panes.log_lines import (
-    NARROW_LOG_WIDTH,
-    chips_line,
-    entry_details,
-    entry_line,
-    entry_lines,
-    is_cut,
-)
+from hookscope.console.panes.log_lines import NARROW_LOG_WIDTH, chips_line, entry_details
+from hookscope.console.panes.log_view import LogView
 from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.log_entries import (
     FoldedRuns,
@@ -38,8 +31,8 @@ from hookscope.console.state.log_entries import (
     parse_log_filter,
 )
 from hookscope.console.state.messages import WhyRequested
-from hookscope.console.theme.text_styles import MARK_MUTED, safe_text, safe_word
-from hookscope.console.widgets.lines import CURSOR_GUTTER, FittedText, KeyScroll, LineList, StripCache
+from hookscope.console.theme.text_styles import safe_text, safe_word
+from hookscope.console.widgets.lines import FittedText, KeyScroll, LineList
 from hookscope.console.widgets.painting import RemovableWidget, update_text
 from hookscope.model.text import one_line
 
@@ -47,133 +40,10 @@ if TYPE_CHECKING:
     from hookscope.console.widgets.input_fields import FilterInput
 
 
-class LogView(LineList):
-    """Shows the entries of an index. It follows the newest entry until the user moves the cursor away."""
-
-    ALLOW_MAXIMIZE = False  # its pane is maximized instead
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
-        super().__init__(id=id)
-        self._index = LogIndex(LogRing(), FoldedRuns().shows)
-        self._strips: StripCache[Hashable] = StripCache(self)
-        self.following = True
-        self.folds: FoldedRuns | None = None  # None: folding hides no entry
-
-    @property
-    def line_count(self) -> int:
-        return len(self._index)
-
-    @property
-    def empty(self) -> Content:
-        if not self._index.ring:
-            return Content.styled("Nothing has happened yet.", MARK_MUTED)
-        return Content.styled(
-            with_keys("No entry matches the filter. Press {log.filter_drop} to clear it."), MARK_MUTED
-        )
-
-    @property
-    def entry(self) -> LogEntry | None:
-        """The entry under the cursor."""
-        return self._entry(self.cursor)
-
-    @property
-    def number(self) -> int | None:
-        """The number of the entry under the cursor."""
-        return self._index.number(self.cursor) if self.cursor < len(self._index) else None
-
-    def show(self, index: LogIndex, best_for: str = "") -> None:
-        """Show another index. The cursor goes to the best match for `best_for`; without these words, it
-        stays on its entry, or at the end.
-        """
-        number = self.number
-        if index.ring is not self._index.ring:
-            self._strips.clear()
-        self._index = index
-        self.lines_changed()
-        if best_for:
-            self.cursor = index.best_line(best_for)
-        elif self.following or number is None:
-            self.cursor = self.line_count - 1
-        else:
-            self.cursor = index.line(number)
-        self.following = self.cursor >= self.line_count - 1
-
-    def select(self, number: int) -> None:
-        """Move the cursor to the entry with this number, and keep it there."""
-        self.cursor = self._index.line(number)
-        self.following = False
-
-    def update_entries(self, changed_from: int | None) -> None:
-        """Show new entries, and those changed from a number on. The entries being read stay in place."""
-        number, following = self.number, self.following
-        if changed_from is not None:
-            self._index.recheck(changed_from)
-        self._index.refresh()
-        if following or number is None:
-            self.lines_changed()
-            self.cursor = self.line_count - 1
-            return
-        line = min(self._index.line(number), self.line_count - 1)
-        top = round(self.scroll_y) + (line - self.cursor) * self.row_height
-        self.set_reactive(LogView.cursor, line)
-        self.lines_changed()
-        self.scroll_to(y=max(top, 0), animate=False)
-
-    def lines_changed(self) -> None:
-        following = self.following
-        super().lines_changed()
-        self.following = following
-
-    def line_at(self, index: int, width: int) -> Content:
-        entry = self._entry(index)
-        if entry is None:
-            return Content()
-        line = entry_line if self.row_height == 1 else entry_lines
-        return line(entry, width, self._mark(entry))
-
-    def _mark(self, entry: LogEntry | None) -> str:
-        """Return the fold sign of an entry; empty if its run has nothing to unfold."""
-        return self.folds.sign(entry) if entry is not None and self.folds is not None else ""
-
-    def _entry(self, line: int) -> LogEntry | None:
-        if not 0 <= line < len(self._index):
-            return None
-        try:
-            return self._index.ring.get(self._index.number(line))
-        except IndexError:  # dropped from the ring since the last frame
-            return None
-
-    def render_line(self, y: int) -> Strip:
-        line, part = divmod(y + round(self.scroll_y), self.row_height)
-        entry = self._entry(line)
-        if entry is None:
-            return super().render_line(y)
-        cursor = 1 + self.has_focus if line == self.cursor else 0
-        # The entry of a run changes its kind when the run ends.
-        key = self._index.number(line), part, entry.kind, self.inner_width, cursor, self._mark(entry)
-        return self._strips.drawn((*key, self.row_height), partial(super().render_line, y))
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._strips.style_updated()
-
-    def cuts(self, entry: LogEntry) -> bool:
-        """Return True if the list shows only a part of this entry's text."""
-        return is_cut(entry, self.inner_width - CURSOR_GUTTER, self.row_height)
-
-    def watch_cursor(self, before: int, now: int) -> None:
-        self.following = now >= self.line_count - 1
-        super().watch_cursor(before, now)
-
-    def action_last(self) -> None:
-        super().action_last()
-        self.following = True
-
-
 FRAME_SECONDS = 1 / 15  # seconds; entries of one frame are drawn together
 FILTER_SLICE = 4_096  # entries to filter between two checks of the clock
 FILTER_SECONDS = 0.015  # seconds to filter at a time, so that keys are handled in between
-MOST_COPIED = 1_000_000
+MOST_COPIED = 1_000_000  # characters
 LEAST_HEIGHT_WITH_ENTRY = 10  # lines of a log that has room for the whole entry below
 LEAST_HEIGHT_WITH_CHIPS = 12  # lines of a log that has room for the chips
 DETAILS_BELOW, DETAILS_BESIDE = 18, 180  # lines or cells of a log with details below or beside its rows
@@ -314,8 +184,8 @@ class LogPane(RemovableWidget, Widget):
         self._detailed: LogEntry | None = None  # the entry whose details are shown or being read
         self._shown_details = Content()
         self._folds = FoldedRuns()
-        self._index = LogIndex(self.ring, self._folds.shows)  # the shown index, and in `_of` its filter
-        self._of = LogFilter()
+        self._index = LogIndex(self.ring, self._folds.shows)  # the shown index
+        self._index_filter = LogFilter()  # of the shown index; empty if it folds handlers
         self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
         self._frame: Timer | None = None
         self._changed_from: int | None = None  # the entries from this number on must be filtered again
@@ -407,7 +277,7 @@ class LogPane(RemovableWidget, Widget):
         """Build a new index for another filter or ring."""
         ring = self.ring if self._still is None else self._still
         takes = self._predicate()
-        narrower = bool(self._of and self._typed) and self._filter.narrows(self._of)
+        narrower = bool(self._index_filter and self._typed) and self._filter.narrows(self._index_filter)
         among = self._index if self._index.ring is ring and narrower else None
         waiting, self._search = self._search is not None, LogIndex(ring, takes, among=among, most=0)
         if not waiting:
@@ -447,7 +317,7 @@ class LogPane(RemovableWidget, Widget):
             self._rebuild()
             return
         self._index = search
-        self._of = self._filter if self._typed else LogFilter()  # without typed words, handlers fold
+        self._index_filter = self._filter if self._typed else LogFilter()
         view = self.query_one(LogView)
         view.folds = None if self._typed else self._folds
         view.show(search, " ".join(words) if self._selects_best else "")
@@ -504,7 +374,7 @@ class LogPane(RemovableWidget, Widget):
         if self._resting is not None:
             self._resting.stop()
             self._resting = None
-        self._say_details(Content() if entry is None else entry_details(entry))
+        self._set_details(Content() if entry is None else entry_details(entry))
         if entry is not None and (entry.run is not None or entry.real is not None):
             self._resting = self.set_timer(
                 DETAILS_SECONDS, lambda: self.post_message(self.DetailsRequested(entry)), name="log-details"
@@ -513,9 +383,9 @@ class LogPane(RemovableWidget, Widget):
     def show_details(self, entry: LogEntry, details: Content) -> None:
         """Show the details of an entry, if it is still selected."""
         if entry is self._detailed and self.is_mounted:
-            self._say_details(details)
+            self._set_details(details)
 
-    def _say_details(self, details: Content) -> None:
+    def _set_details(self, details: Content) -> None:
         self._shown_details = details
         self._details.rebuild(layout=True)
         if isinstance(box := self._details.parent, KeyScroll):

@@ -37,7 +37,7 @@ def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) 
     count_text = (
         "No hook was found." if not count else f"{count} hook{'s were' if count > 1 else ' was'} found."
     )
-    sheet.say(Content(f"{count_text} No set-up is needed. Nothing was written or run."))
+    sheet.paragraph(Content(f"{count_text} No set-up is needed. Nothing was written or run."))
     sheet.blank()
     fire = Content("fire a test event at the selected hook")
     if row is not None and row.events:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from hookscope.analysis import several_hosts
 from hookscope.app import json_documents
-from hookscope.console.panes.hook_sheets import hook_report, registry_sheet
+from hookscope.console.panes.hook_sheets import hook_report
 from hookscope.console.panes.hosts_pane import compared_runs_sheet, matrix_columns, matrix_heading, matrix_row
+from hookscope.console.panes.registry_sheet import registry_sheet
 from hookscope.console.state.hook_rows import (
     Grouping,
     HookColumns,

@@ -264,9 +264,9 @@ class PacksScreen(Dialog[None]):
 
 def _no_packs_text(view: Snapshot, width: int) -> Content:
     sheet = Sheet(width)
-    sheet.say(safe_text(f"No pack is installed for {view.host.dialect.product} here."))
+    sheet.paragraph(safe_text(f"No pack is installed for {view.host.dialect.product} here."))
     sheet.blank()
-    sheet.say(Content.styled(with_keys(PACKS_HINT), MUTED))
+    sheet.paragraph(Content.styled(with_keys(PACKS_HINT), MUTED))
     return sheet.content()
 
 

@@ -53,13 +53,13 @@ def put_hook(sheet: Sheet, row: HookStatus, uses: HandlerUses | None) -> None:
     style = STATE_STYLES[row.state]
     events = row.events_text or "no events"
     head = Content.assemble((f"{style.glyph} {style.word}", style.style), "  ", safe_line(row.hook.name, 60))
-    sheet.say(Content.assemble(head, ("  receives ", MUTED), safe_paragraph(events)), 2)
+    sheet.paragraph(Content.assemble(head, ("  receives ", MUTED), safe_paragraph(events)), 2)
     if row.hook.description:
-        sheet.say(safe_paragraph(row.hook.description).stylize(MUTED), 2 + HOOK_INDENT)
+        sheet.paragraph(safe_paragraph(row.hook.description).stylize(MUTED), 2 + HOOK_INDENT)
     for gate in row.verdict.gates:
         _put_gate(sheet, gate)
     for spec in row.hook.meta.install:
-        sheet.say(Content.assemble(("→ ", MUTED), remedy(spec, row)), 2 + HOOK_INDENT)
+        sheet.paragraph(Content.assemble(("→ ", MUTED), remedy(spec, row)), 2 + HOOK_INDENT)
     if uses is not None:
         put_uses(sheet, uses, 2 + HOOK_INDENT)
 
@@ -68,11 +68,11 @@ def _put_gate(sheet: Sheet, gate: Gate) -> None:
     """Add a requirement, passed or failed; of other gates only failed ones."""
     if gate.passed is False and gate_state(gate) is not State.UNTRUSTED:
         text = safe_paragraph(gate.reason or f"{gate.name} failed")
-        sheet.say(Content.assemble(("✗ ", "$text-error"), f"{gate.name}: ", text), 2 + HOOK_INDENT)
+        sheet.paragraph(Content.assemble(("✗ ", "$text-error"), f"{gate.name}: ", text), 2 + HOOK_INDENT)
     elif gate.needed and gate.kind.is_requirement:
         sign, style = ("✓ ", "$text-success") if gate.passed else ("– ", MUTED)
         needed = safe_paragraph(", ".join(gate.needed))
-        sheet.say(Content.assemble((sign, style), f"needs {gate.name}: ", needed), 2 + HOOK_INDENT)
+        sheet.paragraph(Content.assemble((sign, style), f"needs {gate.name}: ", needed), 2 + HOOK_INDENT)
 
 
 def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
@@ -97,7 +97,9 @@ def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
 def put_uses(sheet: Sheet, uses: HandlerUses, indent: int) -> None:
     """Add what the sources use."""
     for what, names in uses.descriptions:
-        sheet.say(Content.assemble((f"{what}: ", "$text-warning"), safe_paragraph(", ".join(names))), indent)
+        sheet.paragraph(
+            Content.assemble((f"{what}: ", "$text-warning"), safe_paragraph(", ".join(names))), indent
+        )
 
 
 def put_diff(sheet: Sheet, preview: str) -> None:
@@ -105,9 +107,9 @@ def put_diff(sheet: Sheet, preview: str) -> None:
     lines = preview.splitlines()[2:]
     for text in _first_diff_lines(lines):
         shown = safe_code_line(text)
-        sheet.say(shown.stylize(DIFF_STYLES.get(text[:1], MUTED)) if shown else shown, 2)
+        sheet.paragraph(shown.stylize(DIFF_STYLES.get(text[:1], MUTED)) if shown else shown, 2)
     if len(lines) > MOST_DIFF_LINES:
-        sheet.say(Content.styled(f"and {len(lines) - MOST_DIFF_LINES:,} more lines", MUTED), 2)
+        sheet.paragraph(Content.styled(f"and {len(lines) - MOST_DIFF_LINES:,} more lines", MUTED), 2)
 
 
 def _first_diff_lines(lines: list[str]) -> Iterator[str]:
@@ -199,7 +201,7 @@ def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int
     short = view.host.machine.short
     word, style = INTEGRITY_WORDS[row.status.integrity.state]
     named = safe_line(f"{record.id} {record.version}".strip(), 80).stylize("bold")
-    sheet.say(Content.assemble(named, "   ", (word, style)))
+    sheet.paragraph(Content.assemble(named, "   ", (word, style)))
     _put_changes(sheet, row, view)
     sheet.blank()
     here = record.source in ("folder", "archive")
@@ -216,19 +218,19 @@ def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int
     listed = {one.hook.name for one in stands}
     for name in record.hooks:
         if name not in listed:
-            sheet.say(safe_paragraph(f"{name}: no longer found").stylize("$text-error"), 2)
+            sheet.paragraph(safe_paragraph(f"{name}: no longer found").stylize("$text-error"), 2)
     if inside is not None:
         for root in [record.linked] if record.linked is not None else record.folders:
             if root in inside.uses and not any(one.hook.path == root for one in stands):
                 put_uses(sheet, inside.uses[root], 2)
         for text in inside.unread:
-            sheet.say(safe_paragraph(text).stylize(MUTED), 2)
+            sheet.paragraph(safe_paragraph(text).stylize(MUTED), 2)
     _put_files(sheet, record, view)
     sheet.title("Settings", short(record.settings_file))
     for setting in record.settings:
-        sheet.say(safe_paragraph(setting.setting.meaning), 2)
+        sheet.paragraph(safe_paragraph(setting.setting.meaning), 2)
     if not record.settings:
-        sheet.say(Content.styled("none", MUTED), 2)
+        sheet.paragraph(Content.styled("none", MUTED), 2)
     return sheet.content()
 
 
@@ -251,26 +253,26 @@ def _put_changes(sheet: Sheet, row: PackRow, view: Snapshot) -> None:
     ):
         for path in paths[:20]:
             shown = keep_tail(safe_paragraph(view.host.machine.short(path)), sheet.width - 14)
-            sheet.say(Content.assemble((f"{sign} {word}  ", "$text-warning"), shown), 2)
+            sheet.paragraph(Content.assemble((f"{sign} {word}  ", "$text-warning"), shown), 2)
         if len(paths) > 20:
-            sheet.say(Content.styled(f"and {len(paths) - 20:,} more {word}", MUTED), 2)
+            sheet.paragraph(Content.styled(f"and {len(paths) - 20:,} more {word}", MUTED), 2)
 
 
 def _put_files(sheet: Sheet, record: InstalledPack, view: Snapshot) -> None:
     count = sum(len(files) for files in record.folders.values())
     if record.linked is not None:
         sheet.title("Linked", "nothing copied")
-        sheet.say(keep_tail(safe_paragraph(view.host.machine.short(record.linked)), sheet.width - 2), 2)
+        sheet.paragraph(keep_tail(safe_paragraph(view.host.machine.short(record.linked)), sheet.width - 2), 2)
         return
     sheet.title(f"Files {count:,}")
     left = MOST_PACK_FILES
     for folder, files in record.folders.items():
-        sheet.say(keep_tail(safe_paragraph(view.host.machine.short(folder)), sheet.width - 2), 2)
+        sheet.paragraph(keep_tail(safe_paragraph(view.host.machine.short(folder)), sheet.width - 2), 2)
         for path in list(files)[:left]:
-            sheet.say(keep_tail(safe_paragraph(path).stylize(MUTED), sheet.width - 4), 4)
+            sheet.paragraph(keep_tail(safe_paragraph(path).stylize(MUTED), sheet.width - 4), 4)
         left = max(0, left - len(files))
     if count > MOST_PACK_FILES:
-        sheet.say(Content.styled(f"and {count - MOST_PACK_FILES:,} more", MUTED), 2)
+        sheet.paragraph(Content.styled(f"and {count - MOST_PACK_FILES:,} more", MUTED), 2)
 
 
 FILE_SIGNS = {
@@ -298,24 +300,24 @@ def pack_plan_sheet(
     _put_origin(sheet, planned)
     for path in planned.on_disk.files_to_keep[:MOST_PLANNED_FILES]:
         kept = safe_paragraph(f"! changed since the install, a copy is kept: {machine.short(path)}")
-        sheet.say(kept.stylize("$text-warning"))
+        sheet.paragraph(kept.stylize("$text-warning"))
     if planned.hooks:
         sheet.title("Hooks")
         for hook in planned.hooks:
             put_hook(sheet, hook.row, hook.uses)
             for note in hook.row.notes:
-                sheet.say(safe_paragraph(note).stylize(MUTED), 2 + HOOK_INDENT)
+                sheet.paragraph(safe_paragraph(note).stylize(MUTED), 2 + HOOK_INDENT)
             if hook.row.hook.folder.trusted:
                 warned = Content.styled("Its folder is trusted, so it may run", "$text-warning")
-                sheet.say(warned, 2 + HOOK_INDENT)
+                sheet.paragraph(warned, 2 + HOOK_INDENT)
         put_uses(sheet, planned.shared_uses, 2)
     if planned.dependency_ranges:
-        sheet.say(
+        sheet.paragraph(
             safe_paragraph(f"depends on {', '.join(planned.dependency_ranges)} ({planned.dependency_note})"),
             2,
         )
     for note in planned.notes:
-        sheet.say(safe_paragraph(note).stylize(MUTED), 2)
+        sheet.paragraph(safe_paragraph(note).stylize(MUTED), 2)
     _put_planned_files(sheet, planned, machine)
     _put_settings(sheet, planned, machine)
     for path, diff in diffs.items():
@@ -328,21 +330,21 @@ def failed_integrity_sheet(planned: PackPlan, machine: Machine, width: int) -> C
     """Return the files that fail the integrity check and would be overwritten."""
     sheet = Sheet(width)
     if planned.drift:
-        sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(planned.drift)))
+        sheet.paragraph(Content.assemble(("✗ ", "$text-error"), safe_paragraph(planned.drift)))
     disk = planned.on_disk
     for word, paths in (("changed", disk.changed), ("missing", disk.missing), ("added", disk.added)):
         for path in paths[:MOST_PLANNED_FILES]:
             shown = keep_tail(safe_paragraph(machine.short(path)), sheet.width - 12)
-            sheet.say(Content.assemble((f"{word}  ", "$text-warning"), shown))
+            sheet.paragraph(Content.assemble((f"{word}  ", "$text-warning"), shown))
     if disk.files_to_keep:
-        sheet.say(Content.styled("Copies of changed and added files are kept.", MUTED))
+        sheet.paragraph(Content.styled("Copies of changed and added files are kept.", MUTED))
     return sheet.content()
 
 
 def _put_origin(sheet: Sheet, planned: PackPlan) -> None:
     before, after = planned.before, planned.after
     if planned.drift:
-        sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(planned.drift)))
+        sheet.paragraph(Content.assemble(("✗ ", "$text-error"), safe_paragraph(planned.drift)))
     if after is None:
         if before is not None:
             put_fact(sheet, "from", f"{before.source} {before.origin}")
@@ -366,14 +368,14 @@ def _put_planned_files(sheet: Sheet, planned: PackPlan, machine: Machine) -> Non
         runs = "  may be run" if file.runnable else ""
         size = f"  {size_in_words(file.size)}{runs}" if file.action != "remove" else ""
         path = keep_tail(safe_paragraph(machine.short(file.path)), sheet.width - len(size) - 4)
-        sheet.say(Content.assemble((f"{sign} ", style), path, (size, MUTED)), 2)
+        sheet.paragraph(Content.assemble((f"{sign} ", style), path, (size, MUTED)), 2)
     same = len(planned.files) - len(shown)
     if len(shown) > MOST_PLANNED_FILES:
-        sheet.say(Content.styled(f"and {len(shown) - MOST_PLANNED_FILES:,} more", MUTED), 2)
+        sheet.paragraph(Content.styled(f"and {len(shown) - MOST_PLANNED_FILES:,} more", MUTED), 2)
     if same:
-        sheet.say(Content.styled(f"{same:,} unchanged", MUTED), 2)
+        sheet.paragraph(Content.styled(f"{same:,} unchanged", MUTED), 2)
     if planned.excluded:
-        sheet.say(safe_paragraph(f"excluded: {', '.join(planned.excluded)}").stylize(MUTED), 2)
+        sheet.paragraph(safe_paragraph(f"excluded: {', '.join(planned.excluded)}").stylize(MUTED), 2)
 
 
 def _put_settings(sheet: Sheet, planned: PackPlan, machine: Machine) -> None:
@@ -382,14 +384,14 @@ def _put_settings(sheet: Sheet, planned: PackPlan, machine: Machine) -> None:
     if preview:
         put_diff(sheet, preview)
     else:
-        sheet.say(Content.styled("no changes", MUTED), 2)
+        sheet.paragraph(Content.styled("no changes", MUTED), 2)
     if hides_secrets(planned.change):
-        sheet.say(Content.styled(MASKED_NOTE, MUTED), 2)
+        sheet.paragraph(Content.styled(MASKED_NOTE, MUTED), 2)
     for other in planned.other_effects:
         counts_by_style = (STATE_STYLES[other.before], STATE_STYLES[other.after])
         parts = [Content.styled(f"{style.glyph} {style.word}", style.style) for style in counts_by_style]
         named = Content.assemble("also ", safe_line(other.name, 60), f" ({other.source}): ")
-        sheet.say(Content.assemble(named, parts[0], " → ", parts[1]), 2)
+        sheet.paragraph(Content.assemble(named, parts[0], " → ", parts[1]), 2)
 
 
 def done_text(done: PackChanged) -> str:
@@ -413,15 +415,15 @@ def pack_changes_sheet(compared: PackChanges, machine: Machine, width: int) -> C
     """Return a diff for each changed file, or why there is none."""
     sheet = Sheet(width)
     if compared.problem:
-        sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(compared.problem)))
+        sheet.paragraph(Content.assemble(("✗ ", "$text-error"), safe_paragraph(compared.problem)))
     if not compared.files:
-        sheet.say(Content("Nothing has changed since the install."))
+        sheet.paragraph(Content("Nothing has changed since the install."))
     for file in compared.files:
         sheet.blank()
         path = keep_tail(safe_paragraph(machine.short(file.path)), sheet.width - 10)
-        sheet.say(Content.assemble((f"{file.state}  ", "$text-warning"), path))
+        sheet.paragraph(Content.assemble((f"{file.state}  ", "$text-warning"), path))
         if file.change is not None:
             put_diff(sheet, file.change.preview())
         else:
-            sheet.say(safe_paragraph(file.why).stylize(MUTED), 2)
+            sheet.paragraph(safe_paragraph(file.why).stylize(MUTED), 2)
     return sheet.content()

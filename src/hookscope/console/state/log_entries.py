@@ -135,7 +135,7 @@ class LogChips:
         return self != LogChips()
 
     def added_to(self, typed: LogFilter) -> LogFilter:
-        """Return the typed filter with these conditions; a chip takes precedence."""
+        """Return the typed filter with the conditions of these chips, which override typed ones."""
         return replace(
             typed,
             event=typed.event if self.event is None else self.event.lower(),

@@ -30,7 +30,7 @@ MOST_NAMED_FILES = 8  # files to name one by one; a checkout changes hundreds
 def scan_entries(
     at: datetime, before: Sequence[HookRow], now: Sequence[HookRow], took: float, first: bool
 ) -> list[LogEntry]:
-    """Return the entries of a scan: the counts of the first one, the differences of a later one."""
+    """Return the entries of a scan: for the first scan the counts, for a later one what has changed."""
     hooks = "1 hook" if len(now) == 1 else f"{len(now)} hooks"
     if first:
         counts_by_style = Counter(row.state_style for row in now)
@@ -43,7 +43,7 @@ def scan_entries(
         LogEntry(at, "state", name, text, level, hooks=(name,))
         for name, text, level in scan_differences(before, now)
     ]
-    summary = "no changes" if not entries else f"{len(entries)} different"
+    summary = counted(len(entries), "change") if entries else "no changes"
     return [LogEntry(at, "scan", hooks, f"{summary} · {duration(took)}"), *entries]
 
 

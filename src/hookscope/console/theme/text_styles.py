@@ -217,7 +217,7 @@ class Sheet:
             heading = Content.assemble(heading, "   ", safe_paragraph(note).stylize(FAINT))
         self._lines.append(heading.truncate(self.width, ellipsis=True))
 
-    def say(self, text: Content, indent: int = 0) -> None:
+    def paragraph(self, text: Content, indent: int = 0) -> None:
         """Add a paragraph."""
         self.put((), text, indent)
 

@@ -1,7 +1,7 @@
-"""Dialects: one file for each host version, its events as YAML beside it.
+"""Dialects: a file for each host version, or for several versions that differ little; their events are YAML.
 
-Only this folder names hosts. A module whose name ends in a number holds dialects of shipped programs, and is
-found by that; the guides are named here.
+Only this folder names hosts. A module whose name ends in a number has dialects of shipped programs, and is
+found by that number; the guides are named here.
 """
 
 import re

@@ -119,7 +119,7 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
         else:
             reason = f"listed in {PACKAGE}, but it has no {MANIFEST}"
             search.reject(folder, target, reason, place=place(), name=target.name)
-    for unlisted in _report_unlisted(path, hook_folders, search):
+    for unlisted in _unlisted_hook_folders(path, hook_folders, search):
         entry = "./" if unlisted == path else f"./{unlisted.relative_to(path).as_posix()}"
         reason = f'the folder has a {MANIFEST}, but `hooks` in {PACKAGE} does not list "{entry}"'
         list_of_hooks = _place_in(path / PACKAGE, (rules.package_key, "hooks"), search)
@@ -127,8 +127,8 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
     return hook_folders
 
 
-def _report_unlisted(pack: Path, hook_folders: list[Path], search: HookSearch) -> list[Path]:
-    """Return hook folders that the package does not list: the pack itself, and those beside listed ones."""
+def _unlisted_hook_folders(pack: Path, hook_folders: list[Path], search: HookSearch) -> list[Path]:
+    """Return hook folders that the package does not list: the pack itself, or folders beside listed ones."""
     places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in hook_folders if path != pack)))
     found = [pack] if MANIFEST in _names(pack, search) else []
     for place in places:

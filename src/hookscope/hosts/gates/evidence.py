@@ -55,7 +55,7 @@ def note_hooks(hooks: Iterable[Hook], host: Host) -> None:
 
 
 def is_of_another_hook(path: KeyPath, needed: KeyPath, host: Host) -> bool:
-    """Return True if a settings path is in the entry of a hook that the `needed` path does not name."""
+    """Return True if the settings `path` is in a hook's entry, and `needed` does not name that hook."""
     real_names: set[str] = host.known.get(note_hooks, set())
     owners = {name for above, name in pairwise(path) if above == "entries" and name in real_names}
     return not owners.issubset(needed)

@@ -194,9 +194,9 @@ def _changed_members(patch: Patch) -> Iterator[tuple[str, bool]]:
 
 
 def with_kept_changes(event: Mapping[str, Any], rule: MergeRule, result: Result) -> Mapping[str, Any]:
-    """Return the event with the changes that a handler in a worker made inside `kept_members` of the rule.
+    """Return the event with the changes that the handler made inside the rule's `kept_members`.
 
-    A handler in this process has already changed the event itself.
+    Only changes of a worker are applied: a handler in this process has changed the event already.
     """
     inside = tuple(f"/{name}/" for name in rule.kept_members)
     steps = [step for step in result.patch if str(step.get("path")).startswith(inside)]

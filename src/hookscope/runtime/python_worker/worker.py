@@ -207,6 +207,8 @@ class HandlerWorker:
                 self.notes.add_memory_note(answer)
             stops = "dirty" in answer or "worn" in answer or "apart" in answer
             is_announced = not stops and number < last and self._is_loaded(*calls[number + 1])
+            if number == last:
+                del view, message["view"]  # so that finalizers of objects in the event run in this call
             self.answers.send(answer, is_announced)
             if stops:  # the host ends this process, or keeps it for this hook
                 return

@@ -115,7 +115,7 @@ URL_SAFE = str.maketrans("+/", "-_")
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """One spelling of a value, apart from escapes."""
+    """A text to search for: the value itself, a part of it, or its Base64 or hex form."""
 
     text: str
     form: EncodingForm = ""

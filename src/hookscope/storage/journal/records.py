@@ -97,7 +97,7 @@ def event_of(document: Mapping[str, Any]) -> Event:
 
 
 def run_document(run: Run, dialect: str) -> Document:
-    """Return a run's document with its caused runs, for `run_of`."""
+    """Return the document of a run and of the runs that it caused. `run_of` reads it."""
     return {
         "id": run.id,
         "event": event_document(run.event),

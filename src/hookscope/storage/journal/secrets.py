@@ -162,7 +162,7 @@ def _names_a_secret(key: str) -> bool:
 
 
 def _is_secret_variable(words: tuple[str, ...]) -> bool:
-    """Return True for secret variables, which have more forms: `SIGNING_KEY`, `TOKEN_STAGING`, `NPM_AUTH`."""
+    """Return True for the words of a secret variable: `SIGNING_KEY`, `TOKEN_STAGING`, `NPM_AUTH`."""
     if words[-1] in NOT_SECRET or "public" in words:
         return False
     if words[-1] in ("key", "keys"):
@@ -304,7 +304,7 @@ def _pair_name(value: Mapping[Any, Any]) -> str:
 
 
 def is_ordinary(value: str) -> bool:
-    """Return True for a common word or number: masking it everywhere would hide nothing else."""
+    """Return True for a common word or number: masking it would hide ordinary text, but no secret."""
     return value.casefold() in ORDINARY_VALUES or (value.isdigit() and len(value) < SHORTEST_NUMBER)
 
 

@@ -130,7 +130,10 @@ class Head(Horizontal):
         self.query_one(SessionInput).value = without_controls(text)
 
     def show(self, key: str, ctx: bool | None) -> None:
-        """Show the key and which text is edited; `ctx` None: the event has only one."""
+        """Show the event's key, and whether its context or its `ctx` is edited.
+
+        `ctx` is None if the event has only a context.
+        """
         update_text(self.query_one(KeyField), Content(f"{safe_word(key, 80) or 'choose an event'} ▾"))
         part = self.query_one(PartChoice)
         part.display = ctx is not None
@@ -140,7 +143,7 @@ class Head(Horizontal):
 
 ANSWERS_IGNORED = "answers are ignored"
 ANSWER_POLICIES = {
-    "modify": "answers are merged, one after another",
+    "modify": "answers are merged, in call order",
     "gate": "each handler may block the event",
     "claim": "the first answer wins",
     "synchronous": "direct answers count, promises are ignored",

@@ -452,7 +452,10 @@ class FieldForm(RemovableWidget, Container):
         self.post_message(self.Moved())
 
     def entered(self, value: str) -> None:
-        """Go to the next row; add an absent field with its example, or in the last row one named `value`."""
+        """Go to the next row.
+
+        An absent field is added first, with its example. In the last row, `value` is the name of a field.
+        """
         row, name = self.row, value.strip()
         existing = self._form.find(name)
         if row.field is not None:

@@ -120,7 +120,7 @@ class LazyParts:
         self._waiting: list[Callable[[], None]] = []  # calls to make once the parts are mounted
 
     def compose(self) -> Iterator[Widget]:
-        """Yield the parts if they are mounted with the pane."""
+        """Yield the parts if `at_once` is true, else nothing."""
         if self._at_once:
             yield from self._make()
 

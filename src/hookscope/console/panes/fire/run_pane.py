@@ -254,7 +254,7 @@ class RunPane(RemovableWidget, Vertical):
             waterfall.go_to(sheet.rows[stopped])
             self._open("answer")
         else:
-            if (row := self.row) is not None and row.number == 1:
+            if (row := self.row) is not None and row.number == 1 and row.call.name != first:
                 waterfall.go_to(first_row_with_content(sheet) or row)
             self._follow_row()
 

@@ -272,7 +272,7 @@ def timing_text(shown: TabInput) -> Content:
     waited = row.load_start - shown.sheet.wait_start(row)
     load_note = "importing the handler" if loaded else "already loaded"
     lines = (
-        ("wait", waited, "recording and worker start"),
+        ("wait", waited, "recording and worker start" if waited else ""),
         ("load", loaded, load_note),
         ("run", took, f"{_percent(share)} of the run, {of_limit}"),
         ("whole run", total, f"the handler started after {duration(row.started)}"),
@@ -282,7 +282,7 @@ def timing_text(shown: TabInput) -> Content:
 
 
 def _percent(share: float) -> str:
-    return "under 1 %" if 0 < share < 0.01 else f"{share:.0%}"
+    return "under 1%" if 0 < share < 0.01 else f"{share:.0%}"
 
 
 def _timing_line(name: str, seconds: float, total: float, note: str, bars: int) -> Content:

@@ -114,7 +114,8 @@ class Waterfall(LineList):
         """Show this run as of `now`."""
         self._sheet, self._now = sheet, now
         self._entries = waterfall_entries(sheet, self._unfolded, self.room)
-        self._names = tuple(call_name(row) for row in sheet.rows) if sheet else ()
+        skipped = (safe_word(entry.name) for entry in self._entries if isinstance(entry, NotRun))
+        self._names = (*(call_name(row) for row in sheet.rows), *skipped) if sheet else ()
         self.lines_changed()
 
     def go_to_expected(self) -> None:
@@ -130,10 +131,11 @@ class Waterfall(LineList):
 
     def _wide(self, width: int) -> WaterfallColumns:
         """Return the columns for this width; a scroll bar changes the width."""
-        pushes = self._sheet is None or self._sheet.plan.event.kind == "folder"
+        sheet = self._sheet
+        rows, pushes = (len(sheet.rows), sheet.plan.event.kind == "folder") if sheet else (0, True)
         if self._measured != (width, self._names, pushes):
             self._measured = (width, self._names, pushes)
-            self._columns = waterfall_columns(width, self._names, len(self._names), pushes)
+            self._columns = waterfall_columns(width, self._names, rows, pushes)
         return self._columns
 
     def heading(self, width: int) -> Content | None:
