@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.conftest import MakeHook
 from hookscope.app import json_documents
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
+from hookscope.authoring.fix.repair import repair_workspace
 from hookscope.cli.render import hook_output
 
 HEADER = "{openclaw: {events: [command:new]}}"
@@ -83,6 +85,18 @@ def test_work_grows_linearly_with_the_number_of_hooks(
         monkeypatch.setenv("HOME", str(root / "home"))
         monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(root / "state"))
         calls.append(work_of(Options(dialect=dialect, workspace=root / "workspace")))
+    first, second = calls[2] - calls[1], calls[3] - calls[2]
+    assert 0 < second <= 2.3 * first, calls
+
+
+def test_fixing_all_hooks_grows_linearly_with_their_number(tmp_path: Path, make_hook: MakeHook) -> None:
+    calls = []
+    for count in (1, 10, 20, 40):  # the first loads modules
+        folder = tmp_path / str(count)
+        for number in range(count):
+            make_hook(folder / "hooks", f"x{number}", HEADER.replace("openclaw", "clawd"))
+        view = Workbench(Options(dialect="openclaw", workspace=folder)).scan()
+        calls.append(calls_made(partial(repair_workspace, view)))
     first, second = calls[2] - calls[1], calls[3] - calls[2]
     assert 0 < second <= 2.3 * first, calls
 

@@ -17,6 +17,7 @@ from hookscope.console.state.hook_rows import hook_rows_of
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.folders import folder_system_of
 from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.streams import stream_discovery  # noqa: F401  (registers its gates)
 from hookscope.manual import chapter_of
 from hookscope.model.hook import Edit, Hook
 from hookscope.model.hook_status import GATE_KINDS, Evidence, FixKind, Gate, GateKind, State

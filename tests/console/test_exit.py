@@ -43,6 +43,21 @@ class Leaving(HeadlessDriver):
         self._app.call_later(self._app.exit)
 
 
+class LeavingWhileFireOpens(HeadlessDriver):
+    """A terminal whose user leaves as soon as the Fire pane has some of its parts."""
+
+    def start_application_mode(self) -> None:
+        super().start_application_mode()
+        self._app.call_later(self._app.simulate_key, "2")
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._app.is_running and not (self._app.screen_stack and self._app.screen.query("#fire-run")):
+            asyncio.get_running_loop().call_soon(self._leave)
+        else:
+            self._app.exit()
+
+
 def test_a_console_crash_sets_the_exit_code(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
     assert run(bench, driver=Crashing, size=(80, 24)) == 1
@@ -51,6 +66,11 @@ def test_a_console_crash_sets_the_exit_code(workspace: Path) -> None:
 def test_quitting_the_console_exits_with_0(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
     assert run(bench, driver=Leaving, size=(80, 24)) == 0
+
+
+def test_quitting_while_the_fire_pane_opens_exits_with_0(workspace: Path) -> None:
+    bench = Workbench(Options(workspace=workspace))
+    assert run(bench, driver=LeavingWhileFireOpens, size=(80, 24)) == 0
 
 
 def test_an_endless_thread_does_not_delay_the_exit() -> None:

@@ -68,7 +68,7 @@ async def test_fixing_metadata_continues_with_the_next_failed_gate(
     folder = make_hook(workspace / "hooks", "keep", "{clawd: {events: ['command:new']}}", file="handler.mjs")
     before = (folder / "HOOK.md").read_text()
     async with console((120, 36)) as story:
-        await story.shows("e shows a fix if there is one; E opens it.")
+        await story.shows("e shows a fix if there is one; E opens")
         await story.press("e")
         await story.shows("Fix keep?", "rename to handler.js", "still fails: events")
         await story.press("w")

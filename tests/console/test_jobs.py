@@ -72,7 +72,7 @@ async def test_a_run_has_its_journal_number_and_can_be_repeated(
         await story.press("f5")
         await story.shows("Run 5")
         await rests(story)
-        asked = story.screen.panes.fire_pane.run_view.asked
+        asked = story.screen.panes.fire_pane.run_view.requests
         assert [asked[number].only for number in (4, 5)] == ["writes", None]
         await story.press("3")
         await story.focus_in("log")

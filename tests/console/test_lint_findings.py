@@ -6,6 +6,7 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open
 
+from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 
 READS = "import os\n\ndef handler(event):\n    os.environ['TIDY_KEY']\n"
@@ -38,6 +39,7 @@ async def test_a_folded_sheet_gives_each_reason_once(
 ) -> None:
     make_hook(workspace / "hooks", "export", READY, "def handle(event):\n    pass\n")
     make_hook(workspace / "hooks", "typo", READY.replace("command", "comand"))
+    Workbench(Options(workspace=workspace)).trust(workspace)
     async with console((120, 50), dialect="openclaw") as story:
         await story.shows("export does not run on command:new", "needs  handler")
         await story.hides("reason")
@@ -45,9 +47,12 @@ async def test_a_folded_sheet_gives_each_reason_once(
         await story.press("down")
         await story.shows("typo does not run on comand:new", "Mistakes", "Write `command:new`")
         await story.hides("reason")
+        await story.press("enter", "end")
         await story.hides("Notes")
-        await story.press("enter", "enter")
-        await story.shows("reason OpenClaw never sends comand:new", "Notes")
+        await story.press("enter")
+        await story.shows("reason OpenClaw never sends comand:new")
+        await story.press("end")
+        await story.shows("Notes")
 
 
 async def test_many_lint_findings_are_folded(console: Open, make_hook: MakeHook, workspace: Path) -> None:

@@ -11,6 +11,7 @@ from tests.console.conftest import SIZES, Open, Story, sent
 from tests.console.test_runs_of_other_programs import fired_in_a_shell
 
 from hookscope.app.workbench import Workbench
+from hookscope.console.panes.fire.waterfall import Waterfall
 from hookscope.console.panes.log_view import LogView
 
 GREET = """
@@ -50,8 +51,7 @@ async def test_a_recorded_event_is_listed_opened_fired_and_saved(
         assert event is not None
         assert (event.key, event.context["cfg"]) == ("command:new", {})
         assert set(event.context["replayed"]) == {"real", "at"}
-        await story.press("ctrl+r")
-        await story.shows("hello Ada ${HOME}, ['at', 'real']")
+        await story.shows("on copies", "hello Ada ${HOME}, ['at', 'real']")
         await story.until(lambda: not story.screen.state.job, "the run is over")
 
 
@@ -88,6 +88,7 @@ async def test_the_tap_is_installed_from_the_log_and_a_real_event_is_replayed_on
         await story.shows("enter replays it on copies: note", '"senderId": "Ada"')
         await story.press("enter")
         await story.shows("on copies", "1 file written")
+        assert isinstance(story.screen.focused, Waterfall)
         await story.until(lambda: not story.screen.state.job, "the run is over")
         assert not (workspace / "note.txt").exists()
         await story.press("3", "v")
@@ -138,12 +139,13 @@ async def test_earlier_events_and_runs_are_listed_in_order_of_time(
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}", GREET)
     Workbench().trust(workspace / "hooks")
+    sent(spool, "message:received", {"content": "long ago"}, at="2020-01-02T12:00:00.000Z")
     sent(spool, "message:received", {"content": "before the run"})
     fired_in_a_shell(workspace, 1)
     sent(spool, "message:received", {"content": "after the run"})
     async with console((120, 36), dialect="openclaw") as story:
         await at_the_log(story)
-        await story.shows("before the run", "run 1 ✗", "after the run", "ready")
+        await story.shows("agent:main:main · 2 Jan", "before the run", "run 1 ✗", "after the run", "ready")
         rows = [story.text().find(text) for text in ("before the run", "run 1 ✗", "after the run", "scan  ")]
         assert rows == sorted(rows)
 

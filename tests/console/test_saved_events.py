@@ -217,7 +217,9 @@ async def test_undo_reverts_saved_events_and_accepted_expectations(
         await story.shows("✓ matches hello.yaml")
         story.screen.query_one("#fire-run Waterfall").focus()
         await story.press("u")
-        await story.shows("undone: accept what happened in hello.yaml", "hello.yaml has no expectations yet")
+        await story.shows(
+            "undone: accept the results of the run in hello.yaml", "hello.yaml has no expectations yet"
+        )
         assert file.read_text() == made
         story.screen.query_one(JsonEditor).rewrite('{"who": "Bob"}')
         await story.shows("hello.yaml • changed")

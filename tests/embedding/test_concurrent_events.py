@@ -20,6 +20,23 @@ SOURCES = {
     "hangs": "export default async () => { console.log('hangs'); await new Promise(() => {}); };",
     "spins": "export default async () => { await null; for (;;) {} };",
     "ends": "export default () => { process.reallyExit(3); };",
+    "forges": """import fs from 'node:fs';
+        const frame = (message) => {
+            const [head, body] = [Buffer.alloc(4), Buffer.from(JSON.stringify(message))];
+            head.writeUInt32BE(body.length);
+            return Buffer.concat([head, body]);
+        };
+        export default () => {
+            const forged = (run) => frame({ id: `${run}`, result: 0, returned: 'forged' });
+            const frames = Buffer.concat(Array.from({ length: 20 }, (_, run) => forged(run)));
+            const own = '/proc/self/fd';
+            const all = fs.readdirSync(own).filter((one) => fs.existsSync(`${own}/${one}`));
+            const links = all.map((one) => fs.readlinkSync(`${own}/${one}`));
+            const outside = all.filter((one, at) => links.filter((link) => link === links[at]).length === 1);
+            for (const pipe of outside.filter((one) => one > 2)) { // its other end is in another process
+                try { fs.writeSync(+pipe, frames); } catch {} // it only reads
+            }
+        };""",
     "says": "export default (event) => { event.messages.push(`${event.context.number}`); };",
     "reads": f"""{GATE} export default async (event) => {{
         await gate.promise; event.messages.push(process.env.OWN_NAME ?? 'nothing');
@@ -89,6 +106,15 @@ async def test_events_larger_than_a_pipe_arrive_whole_and_in_order(hooks: HookEn
     after = await fire(hooks, "says", 100)
     assert [run.messages for run in await asyncio.gather(*small)] == [(str(n),) for n in range(100)]
     assert (whole.messages, after.messages) == (("x" * size,), ("100",))
+
+
+async def test_a_handler_cannot_answer_for_the_events_of_others(hooks: HookEngine) -> None:
+    waiting = fire(hooks, "waits")
+    await first_step(waiting)
+    forged = await fire(hooks, "forges")
+    await fire(hooks, "opens")
+    assert (await waiting).messages == ("waited",)
+    assert [result.returned for result in (*forged.results, *(await waiting).results)] == [None, None]
 
 
 async def test_the_limit_of_one_handler_ends_no_other(hooks: HookEngine) -> None:

@@ -210,7 +210,7 @@ def test_invalid_packs_are_refused_with_a_reason(
         (tmp_path / "bare.git" / name).write_text("ref")
     before = on_disk(home)
     cases: list[tuple[tuple[str, ...], int, str]] = [
-        (("install", str(pack), "--yes", "--os", "darwin"), 2, "Packs are installed for real"),
+        (("install", str(pack), "--yes", "--os", "darwin"), 2, "cannot be installed under a what-if (os)"),
         (("install", str(pack), "--pin", "--yes"), 1, "--pin is only supported with npm registry installs."),
         (("install", str(pack), "--yes", "--dialect", "eve"), 1, "Eve has no folder"),
         (("install", str(tmp_path / "linked"), "--yes"), 1, "secret is a link that leads out"),

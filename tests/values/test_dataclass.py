@@ -58,6 +58,8 @@ def attempt(work: Callable[[], Any]) -> object:
 
 
 USES: list[Callable[[Any], Any]] = [
+    lambda c: [(f.name, f.type) for f in dataclasses.fields(c["Named"])],
+    lambda c: c["Named"].__annotations__,
     lambda c: repr(c["Point"](1)),
     lambda c: repr(c["Named"](1, 3, name="n")),
     lambda c: c["Point"](1, tags=["a"]).tags,
@@ -79,7 +81,6 @@ USES: list[Callable[[Any], Any]] = [
     lambda c: repr(dataclasses.replace(c["Named"](1, name="n"), name="m", x=7)),
     lambda c: dataclasses.replace(c["Point"](1), total=7),
     lambda c: dataclasses.asdict(c["Named"](1, name="n")),
-    lambda c: [f.name for f in dataclasses.fields(c["Named"])],
     lambda c: (c["Point"].__match_args__, c["Point"].__slots__, c["Named"].__match_args__),
     lambda c: repr(copy.copy(c["Count"](3))),
     lambda c: repr(copy.deepcopy(c["Named"](1, name="n"))),

@@ -170,7 +170,10 @@ def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect,
 
 
 def comparable_dialects(bench: Workbench) -> tuple[Dialect, ...]:
-    """Return all dialects with HOOK.md folders, or all of a host without them; guides first."""
+    """Return the dialects that the current one can be compared with, guides first.
+
+    These are all dialects with HOOK.md folders. If the current one has none, they are those of its product.
+    """
     dialect_in_force, known = bench.dialect, DIALECTS.values()
     if "folder" not in dialect_in_force.kinds:
         return tuple(dialect for dialect in known if dialect.product == dialect_in_force.product)

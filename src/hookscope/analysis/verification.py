@@ -96,7 +96,7 @@ class Verifier:
 
     @property
     def question(self) -> str:
-        """What a verification starts, as a question for people."""
+        """The question whether to start the host's own program, and on which files."""
         short = self.host.machine.short
         product, version = self.host.dialect.product, self.program.version
         return (

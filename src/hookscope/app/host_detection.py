@@ -87,7 +87,7 @@ def _by_requested_version(dialect: Dialect, machine: Machine, workspace: Path) -
 
 
 def requesting_manifest(dialect: Dialect, machine: Machine, workspace: Path) -> Path | None:
-    """Return the folder's package.json if it requests a host that is part of projects."""
+    """Return the workspace's package.json if it requires the host of this dialect, else None."""
     manifest = workspace / "package.json"
     package_json = _read_manifest(manifest, machine) if dialect.layout.markers else None
     return (

@@ -158,7 +158,7 @@ def gate_document(item: Gate) -> Document:
 
 
 def effect_document(item: Effect) -> Document:
-    """Return another hook whose state an edit changes: one of `others`."""
+    """Return an item of `others`: another hook whose state an edit changes."""
     return {"hook": item.name, "source": item.source, "from": item.before, "to": item.after}
 
 

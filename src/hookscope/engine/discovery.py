@@ -175,7 +175,7 @@ def with_settings_gate(gates: Sequence[Gate], host: Host) -> Sequence[Gate]:
 def _with_reached_gate(
     rows: Iterable[HookStatus], load_order: Sequence[Hook], host: Host
 ) -> tuple[HookStatus, ...]:
-    """Return the rows, with a failed gate for hooks after the one that ends the load."""
+    """Return the rows. Hooks that come after the hook that ends the load have a failed gate."""
     rows = tuple(rows)
     stops = {row.hook for row in rows if row.verdict.stops_load is not None}
     first = next((place for place, hook in enumerate(load_order) if hook in stops), None)

@@ -128,7 +128,7 @@ class HookEngine:
 
         Runs nothing.
 
-        `host` replaces the engine's host; its settings and machine are those of when it was opened.
+        `host` replaces the engine's host. Its settings are read when it is opened, and not here.
         """
         self._use_host(host)
         self.inventory = examine(discover(self.host), self.host)
@@ -382,7 +382,7 @@ class HookEngine:
         return all_switched_off(plan)
 
     def _event_of(self, event: HookEvent) -> Event:
-        """Return the event for which this object is planned; handlers change the object itself."""
+        """Return the Event to plan for this HookEvent. Handlers change the HookEvent itself."""
         return Event(
             event.type,
             event.action,

@@ -102,7 +102,7 @@ class FirstImports:
 
 
 def _module_threw(failure: Failure) -> bool:
-    """Return whether the module itself threw; otherwise nothing of it was imported."""
+    """Return whether the module's own code threw, and not a syntax error or an unresolved import."""
     unresolved = failure.own_text.startswith("Cannot find ") and "imported from" in failure.own_text
     return bool(failure.frames) and failure.type != "SyntaxError" and not unresolved
 

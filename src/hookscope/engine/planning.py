@@ -102,7 +102,7 @@ def with_injected_faults(plan: Plan, by_name: Mapping[str, InjectedFault]) -> Pl
 
 
 def with_limit(plan: Plan, limit: float | None) -> Plan:
-    """Return the plan with this limit for each call, in seconds, 0 for none; None: their own."""
+    """Return the plan with this limit for each call, in seconds; 0: no limit, None: each call's own limit."""
     if limit is None:
         return plan
     new = {call: replace(call, limit=limit, limit_source="the call") for call in plan.calls}
@@ -399,7 +399,7 @@ def _is_of_kind(call: Registration, kind: EventKind) -> bool:
 
 
 def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:
-    """Return the calls except those of hooks that are called by force."""
+    """Return the calls of the hooks that are not called by force."""
     hooks = {call.hook for call in forced}
     return tuple(call for call in calls if call.hook not in hooks)
 
@@ -407,9 +407,9 @@ def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> t
 def _with_forced(
     arrangement: Arrangement, forced: Sequence[Registration]
 ) -> tuple[Arrangement, frozenset[Registration]]:
-    """Return the arrangement with the excluded forced calls appended, and all forced calls.
+    """Return the arrangement with all forced calls in it, and the forced calls.
 
-    A host's arrangement may have replaced calls by copies with its own limits.
+    Calls that the host excludes are appended. The host may have replaced calls by copies with its own limits.
     """
     hooks = {call.hook for call in forced}
     placed = [call for group in arrangement.groups for call in group.calls if call.hook in hooks]
@@ -449,7 +449,7 @@ def _exclusion_reason(
 def _rejected(inventory: Inventory, only: str | None) -> Iterator[NotRun]:
     """Yield the folders that are not hooks; with `only`, those of that name.
 
-    A folder with the name of a hook is not a second one, unless it cannot be read and might replace it.
+    Skips a folder that has the name of a hook, unless it cannot be read: then it may replace that hook.
     """
     hook_names = {row.hook.name for row in inventory.hooks}
     for copy in inventory.rejected:

@@ -94,7 +94,7 @@ class _Values:
             raise _format_error(f"aliases multiply to more than {MOST_ALIASES} values", node)
 
     def _weight(self, node: yaml.Node) -> int:
-        """Return how often the most used value in the node was copied."""
+        """Return how often aliases have copied the most copied value in the node."""
         weight = 0 if isinstance(node, yaml.CollectionNode) else 1
         for index, item in enumerate(_parts(node)):
             if self._places.get(id(item)) == (id(node), index):

@@ -293,16 +293,16 @@ _ESCAPE = (
 
 
 def _replace_lone_surrogates(text: str) -> str:
-    """Replace each escape of half a surrogate pair, which pyjson5 refuses, by that of U+FFFD."""
+    """Replace each escape of a lone surrogate by the escape of U+FFFD: pyjson5 refuses lone surrogates."""
     if "\\ud" not in text and "\\uD" not in text:
         return text
     return re.sub(_ESCAPE, lambda match: "\\ufffd" if match[1] else match[0], text)
 
 
 def _without_escapes(text: str) -> str:
-    """Return a text of the same tokens at the same offsets, in which only wrong escapes have a backslash.
+    """Return the text with each valid escape replaced by letters. Tokens and offsets stay the same.
 
-    The patterns of tokens remember each escape of a string: of millions they need hundreds of MiB.
+    Without this, matching a string with millions of escapes needs hundreds of MiB.
     """
     if "\\" not in text:
         return text
@@ -342,7 +342,7 @@ _PLAIN = r"""(?x)(?:(?:
 
 
 def _is_clearly_valid(text: str) -> bool:
-    """Return whether a fast check finds the text sound; False decides nothing."""
+    """Return True if a fast check shows that the text is valid; False means unknown."""
     return sum(map(len, re.findall(_PLAIN, text))) == len(text)
 
 

@@ -58,7 +58,7 @@ _OWN_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _bound_names(node: ast.AST) -> Iterator[Export]:
-    """Yield the names that one statement binds, without its blocks."""
+    """Yield the names that one statement binds, except those bound in its blocks."""
     match node:
         case ast.FunctionDef():
             yield Export(node.name, "function", node.lineno, _argument_mismatch(node))

@@ -125,7 +125,7 @@ class Evaluator:
         return self.modules[name] if name in self.modules else self.add_module(name, source)
 
     def forget(self) -> None:
-        """Forget values of names; call this after `api_functions` or `outside_calls` changed."""
+        """Forget the values of names. Call this after a change of `api_functions` or `outside_calls`."""
         self._known.clear()
 
     # Expressions
@@ -461,7 +461,7 @@ def _of_object(name: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 def _some(values: Iterable[Value]) -> tuple[Value, ...]:
-    """Return the values, or the first of very many. Later ones are not evaluated."""
+    """Return the values, at most `_MOST_VALUES`. Later ones are not evaluated."""
     return tuple(islice(values, _MOST_VALUES))
 
 
@@ -473,7 +473,7 @@ def _sum(first: Value, second: Value) -> Value:
 
 
 def _outside(module: ScriptModule, start: int, end: int) -> Iterator[int]:
-    """Yield the tokens of an expression outside of its brackets."""
+    """Yield the tokens of an expression that are outside its brackets."""
     partner = module.scopes.script.partner
     at = start
     while at < end:

@@ -38,7 +38,8 @@ class Function(NamedTuple):
 class Binding(NamedTuple):
     """The meaning of a name between two tokens.
 
-    `value` is the initializer's expression for "code", and the list's for "each" (a loop's variable).
+    `value` is the position of an expression: for "code" the initializer, for "each", a loop's variable, the
+    list.
     """
 
     kind: Literal["code", "each", "function", "parameter", "import"]
@@ -316,7 +317,7 @@ class _Reader:
             self._bind(start, target, Binding("each", (opening, end + 1), (target + 1, close)))
 
     def _class(self, at: int) -> None:
-        """Note the name of a class; its constructor is known when a call of it is evaluated."""
+        """Record the name of a class. Its constructor is evaluated when the class is called."""
         tokens = self.script.tokens
         body = next((one for one in range(at, min(at + 40, len(tokens))) if tokens[one].text == "{"), at)
         value = (at, self.script.partner.get(body, body) + 1)

@@ -43,7 +43,7 @@ _COMMENT = re.compile(r"(?<=\s)#[^\n]*")
 
 @dataclass(frozen=True, slots=True)
 class HeaderRules:
-    """What differs between versions of the reader."""
+    """The differences between the readers of several host versions."""
 
     repairs: bool = True  # values of `QUOTED_WHEN_BROKEN` are put in quotes if the YAML is invalid
     exact_marks: bool = True

@@ -87,7 +87,7 @@ def stand_in_characters(text: str) -> StandInCharacters | None:
 
 
 def _escaped_blocks(text: str) -> set[int]:
-    """Return the blocks of characters that appear once the text's escapes are decoded."""
+    """Return the blocks of the characters that the text's escapes stand for."""
     long = {int(code, 16) >> 8 for code in _LONG.findall(text)}
     return long | {
         ord(_join(chr(int(high, 16)) + chr(int(low, 16)))) >> 8 for high, low in _PAIR.findall(text)
@@ -144,7 +144,7 @@ class _PureNodes(_Untagged, yaml.BaseLoader):
 
 
 class _WholeNodes(_PureNodes):
-    """Keeps a scalar's tag `!`, which marks it as text; an anchor may be defined twice."""
+    """Composes nodes. Keeps the tag `!`, which marks a scalar as text; an anchor may be defined twice."""
 
     def compose_node(self, parent: Any, index: Any) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]  # its stubs leave it open

@@ -108,7 +108,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class EventTypo:
-    """A name that authors write for an event, but that no host, or not every host, sends."""
+    """A name that authors write for an event, and that some or all hosts never send."""
 
     instead: tuple[str, ...] = ()  # keys of the same event, on any host
     near: tuple[str, ...] = ()  # keys of similar events

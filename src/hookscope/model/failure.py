@@ -120,7 +120,7 @@ def parse_fault(text: str) -> InjectedFault:
     fault = next((fault for fault in FAULTS if fault == name), None)
     match fault:
         case None:
-            raise InvalidFault(f"{name!r} is not a fault; there are {', '.join(FAULTS)}")
+            raise InvalidFault(f"{name!r} is not a fault; the faults are {', '.join(FAULTS)}")
         case "slow":
             return InjectedFault(fault, _fault_seconds(amount) if colon else SLOW_SECONDS)
         case "exit":

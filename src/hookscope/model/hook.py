@@ -8,7 +8,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
-from hookscope.formats.positions import KeyPath
+from hookscope.formats.positions import KeyPath, Span
 from hookscope.values import dataclass
 
 HookKind = Literal["folder", "stream", "plugin", "legacy", "code"]
@@ -32,6 +32,11 @@ class FilePosition:
     file: Path
     line: int = 1
     column: int = 1
+
+    @classmethod
+    def of(cls, file: Path, span: Span | None) -> FilePosition:
+        """Return the position of a span in a file; without a span, that of the file."""
+        return cls(file, span.line, span.column) if span is not None else cls(file)
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,7 +276,7 @@ class Verdict:
         return tuple(sorted(self.failed(), key=lambda gate: gate.effort))
 
     def passed_in_part(self) -> tuple[Gate, ...]:
-        """Return the gates that pass and let only some of the hook's events through, in order."""
+        """Return, in order, the passed gates that exclude some of the hook's events."""
         return tuple(gate for gate in self.gates if gate.passed and gate.missing)
 
     def reasons(self, state: State | None = None) -> tuple[str, ...]:

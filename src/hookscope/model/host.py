@@ -246,6 +246,10 @@ class Settings:
                 return None
         return value
 
+    def place_of(self, path: KeyPath) -> FilePosition:
+        """Return the position of the value at a path; that of the file if the value has none."""
+        return self.locate(path) or FilePosition(self.file)
+
 
 def _list_index(part: str | int) -> int | None:
     if isinstance(part, int):
@@ -481,7 +485,7 @@ class Host:
     """Cached results of this scan that are the same for many hooks; see `cached`."""
 
     def cached(self, key: object, make: Callable[[], T]) -> T:
-        """Return what `make` returned the first time that this scan requested `key`."""
+        """Return the value of `make()`, which is called once for each `key` in a scan."""
         if key not in self.known:
             self.known[key] = make()
         found: T = self.known[key]

@@ -75,8 +75,7 @@ class SandboxResult:
             return ()
         check = self.originals
         if not check.changed:
-            none = f"Of the originals, {check.compared:,} files and folders were compared: none has changed."
-            return (none,)
+            return (f"{check.compared:,} original files and folders were compared: none has changed.",)
         suspects = "by a handler that did not use its copy, or by another program"
         lines = [
             f"{one.path} itself was {one.kind} meanwhile, {suspects}." for one in check.changed[:MOST_NAMED]

@@ -83,7 +83,7 @@ def _sign(character: str) -> str:
 
 
 def printable_line(text: str) -> str:
-    """Return a name or path on one line: as `printable`, and a line end in it is shown as ␊."""
+    """Return a name or path as `printable` does, with each line end shown as ␊."""
     return printable(text).replace("\n", "␊")
 
 

@@ -83,7 +83,7 @@ def _broad_folders(host: Host, above_workspace: bool) -> _BroadFolders:
 
 
 def _reasons_by_folder(host: Host, above_workspace: bool) -> Iterator[tuple[Path, str]]:
-    """Yield folders that are too broad with the reason, the plainest reason first."""
+    """Yield each folder that is too broad, with the reason; the plainest reason first."""
     machine = host.machine
     homes = [
         spelling
@@ -110,8 +110,8 @@ def _path_spellings(path: Path, host: Host) -> tuple[Path, ...]:
 def trusted_folders(host: Host) -> frozenset[Path]:
     """Return the recorded folders that are in effect.
 
-    A folder that is too broad counts only if the user allowed everything below it. Nor may a folder
-    contain the workspace if it was recorded by a version that did not check this.
+    A folder that is too broad counts only if the user allowed everything below it. A folder that
+    contains the workspace does not count if an older version recorded it, which did not check this.
     """
     trust = host.trust
     if trust.homes is None:

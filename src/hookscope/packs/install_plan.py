@@ -141,7 +141,7 @@ class IncomingPackage:
         place_text: str,
         left_behind: Sequence[str] = (),
     ) -> tuple[PackHookPlan, ...]:
-        """Return its hooks after the install; `rows` by folder. Raises Refusal for missing ones.
+        """Return the package's hooks as installed; `rows` by folder. Raises Refusal if the host misses one.
 
         `left_behind`: files of the package that would not be installed.
         """

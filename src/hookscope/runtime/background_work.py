@@ -54,7 +54,7 @@ NO_BACKGROUND_WORK = BackgroundWork()
 
 
 async def still_running(worker: WorkerHandle, wait: WaitTime | None) -> str:
-    """Wait, then describe the last run's background work that is still running; empty: there is none.
+    """Wait, then return a description of the last run's background work that still runs; empty if none does.
 
     If `wait` is None, do not wait. Call this while the worker is `listening`. Raises WorkerLost, also if the
     worker is only too busy with that work to answer.

@@ -185,11 +185,8 @@ class Batch:
         """Mark the call as running: now, or since the previous call `ended`."""
         assert self.current is not None
         now = perf_counter()
-        self.phase, self.loaded, self.started = (
-            "run",
-            loaded,
-            ended if 0 <= now - ended < MAX_HANDOVER_TIME else now,
-        )
+        self.phase, self.loaded = "run", loaded
+        self.started = ended if 0 <= now - ended < MAX_HANDOVER_TIME else now
         self.started_in_run = since_run_start(self.started)
         self.step(Started(self.current, self.started_in_run))
 

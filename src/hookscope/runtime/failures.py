@@ -165,8 +165,8 @@ def has_dump(text: str) -> bool:
 def frames_in_dump(text: str) -> tuple[Frame, ...]:
     """Return the stack of the thread that ran a handler, outermost first, without our own frames.
 
-    Of several threads, the one that runs the worker is preferred, then the first with an author's code.
-    Empty if there is none.
+    Prefers the thread that runs the worker, then the first thread that runs an author's code. Empty if there
+    is no such thread.
     """
     parts = _DUMP_START.split(text)[1:]
     stacks = [[match.groupdict() for match in _DUMP_FRAME.finditer(part)] for part in parts]

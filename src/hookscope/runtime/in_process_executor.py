@@ -309,7 +309,7 @@ def _is_plain_value(returned: Any) -> bool:
 
 
 def _announced(call: Registration, target: Handler, starts: Callable[[Registration], object]) -> Handler:
-    """Return a handler that first calls `starts`: spans of its own become children of the one made there."""
+    """Return a handler that calls `starts` first: its spans are below the span that `starts` makes."""
 
     def announced(view: Any) -> Any:
         starts(call)

@@ -92,7 +92,7 @@ def newest_pid() -> int:
 
 @cache
 def _loadavg_descriptor() -> int:
-    """Return an open descriptor, kept because this is read after every call."""
+    """Return a descriptor of /proc/loadavg. It stays open, because it is read after every handler call."""
     return os.open("/proc/loadavg", os.O_RDONLY)
 
 

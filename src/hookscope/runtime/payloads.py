@@ -200,7 +200,7 @@ def document_of(view: Any) -> tuple[Any, list[str]]:
 
 
 def packed_document(view: Any) -> tuple[Any, list[str], str]:
-    """Return the same as `document_of`, and the document as JSON text; an empty text is not known yet."""
+    """Return the same as `document_of`, and the document as JSON text; empty if it was not encoded."""
     if isinstance(view, Event):
         view = HookEvent(
             view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)

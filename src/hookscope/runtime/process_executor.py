@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -93,7 +93,7 @@ class SpareWorker:
 
     @property
     def has_waited(self) -> bool:
-        """True if there is a spare worker that was not started just for the next caller."""
+        """True if there is a spare worker, and it was not started for the next caller."""
         return self._spare is not None and not self._is_expected
 
     @property
@@ -121,11 +121,8 @@ class SpareWorker:
 
     async def take(self) -> WorkerHandle:
         """Return the spare worker or a new one; the caller then owns it. Raises WorkerNotStarted."""
-        self._is_expected, spare, self._spare = (
-            False,
-            self._spare,
-            None,
-        )  # at once: plugins take workers concurrently
+        spare, self._spare = self._spare, None  # before any `await`: plugins take workers concurrently
+        self._is_expected = False
         if spare is None:
             return await start_worker(self._make, self._limits)
         try:
@@ -147,11 +144,6 @@ class SpareWorker:
 
 
 MALFORMED_ERRORS = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
-
-
-def count_late_handlers(workers: Iterable[WorkerHandle | None]) -> int:
-    """Return the number of handlers that were registered in these workers after loading."""
-    return sum(len(worker.late_handlers) for worker in workers if worker is not None)
 
 
 def late_handlers(worker: WorkerHandle | None, code: Code, name: str) -> tuple[Declared, ...]:
@@ -350,7 +342,8 @@ class ProcessExecutor:
 
     @property
     def late_count(self) -> int:
-        return count_late_handlers(slot.worker for slot in self._plugin_slots.values())
+        workers = (slot.worker for slot in self._plugin_slots.values())
+        return sum(len(worker.late_handlers) for worker in workers if worker is not None)
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
         slot = self._plugin_slots.get(code.path)

@@ -37,8 +37,7 @@ def _leads_outside(code: Code) -> bool:
 class SandboxedExecutor:
     """Wraps another executor: calls get the paths of the copies, and results the paths of the originals.
 
-    `on_unprotected` is called with a sentence before a handler runs that was not copied and whose folder is
-    writable.
+    `on_unprotected` receives a sentence before a handler runs whose folder was not copied and is writable.
     """
 
     def __init__(

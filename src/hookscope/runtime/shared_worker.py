@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import Context, copy_context
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from hookscope.model.failure import Failure
 from hookscope.model.payload import Arguments
 from hookscope.model.run import Code, Declared, Module, OnStep, Registration
-from hookscope.runtime.async_helpers import await_uninterrupted
+from hookscope.runtime.async_helpers import wait_until_done
 from hookscope.runtime.background_work import late_note
 from hookscope.runtime.batch import (
     INVALID_MODULE,
@@ -68,10 +68,8 @@ UNKNOWN_OUTPUT_NOTE = "output of child processes, or from after a handler return
 class _OpenRun:
     """The calls of one batch that were sent to the worker, until the last one has a result."""
 
-    def __init__(
-        self, number: int, batch: Batch, requests: Sequence[HandlerRequest], worker: SharedWorker
-    ) -> None:
-        self.id = str(number)
+    def __init__(self, batch: Batch, requests: Sequence[HandlerRequest], worker: SharedWorker) -> None:
+        self.id = token_hex(8)  # random, so that no handler can guess it and answer for this run
         self.batch = batch
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.context: Context = copy_context()  # results are reported in the caller's context
@@ -172,7 +170,6 @@ class SharedWorker:
         self._has_settings = False
         self._runs: dict[str, _OpenRun] = {}
         self._loads: dict[str, asyncio.Future[Message]] = {}
-        self._ids = count(1)
         self._backlog: list[bytes] = []  # frames for the next write
         self._backlog_size = 0  # bytes
         self._sender: asyncio.Task[None] | None = None
@@ -186,7 +183,7 @@ class SharedWorker:
 
     async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
         """Run these calls of the batch until the last one, or the worker, has ended."""
-        run = _OpenRun(next(self._ids), batch, requests, self)
+        run = _OpenRun(batch, requests, self)
         is_loaded = requests[0].handler_name in self._loaded
         self._send_settings(requests[0])
         self._runs[run.id] = run
@@ -218,7 +215,7 @@ class SharedWorker:
 
     async def load(self, request: HandlerRequest) -> Message:
         """Load a handler and return the worker's answer. Raises WorkerLost."""
-        number = f"load {next(self._ids)}"
+        number = token_hex(8)
         answer: asyncio.Future[Message] = self.loop.create_future()
         self._loads[number] = answer
         try:
@@ -339,7 +336,7 @@ class SharedWorker:
             return
         self._end_later(WorkerLost("was ended", by_host=True))
         assert self._ending is not None
-        await await_uninterrupted(_wait_for(self._ending))
+        await wait_until_done(self._ending, lambda: None)
 
     async def _end(self, lost: WorkerLost | None) -> None:
         if lost is None:
@@ -382,10 +379,6 @@ class SharedWorker:
         await self.process.end()
         if may_still_run(self.process.mark, self.process.pid):
             await asyncio.to_thread(kill_marked, self.process.mark)
-
-
-async def _wait_for(task: asyncio.Task[None]) -> None:
-    await asyncio.wait({task})
 
 
 class SharedWorkerExecutor:

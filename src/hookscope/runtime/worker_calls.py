@@ -373,7 +373,7 @@ class ConcurrentCalls:
         self._culprit = None
 
     def ended_by(self, status: Status, failure: Failure, why: str = "") -> Iterator[tuple[Batch, Result]]:
-        """Return the results of the calls that end with the worker, first that of the cause if it is known.
+        """Return the results of the calls that end with the worker. If the cause is known, it comes first.
 
         Durations are measured when the iterator runs, after the end of the worker.
 

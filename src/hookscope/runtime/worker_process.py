@@ -379,10 +379,10 @@ class WorkerProcess:
 
     async def _wait_until_writable(self) -> None:
         loop = asyncio.get_running_loop()
-        ready = loop.create_future()
-        loop.add_writer(self._out, _resolver(ready))
+        ready = asyncio.Event()
+        loop.add_writer(self._out, ready.set)
         try:
-            await ready
+            await ready.wait()
         finally:
             loop.remove_writer(self._out)
 
@@ -493,11 +493,3 @@ class _ListeningScope(AbstractContextManager[None]):
 
     def __exit__(self, *_: object) -> None:
         self._end()
-
-
-def _resolver(ready: asyncio.Future[None]) -> Callable[[], None]:
-    def settle() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    return settle

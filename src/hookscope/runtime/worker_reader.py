@@ -125,10 +125,8 @@ class WorkerReader:
             ):
                 self._read()
             if self._outcome is None:
-                self._context, self._exchange_done = (
-                    copy_context(),
-                    asyncio.get_running_loop().create_future(),
-                )
+                self._context = copy_context()
+                self._exchange_done = asyncio.get_running_loop().create_future()
                 on_wait()
                 await self._exchange_done
             if isinstance(self._outcome, BaseException):

@@ -217,7 +217,12 @@ async def test_source_lines_are_cut_and_wrapped_lines_keep_their_bar(console: An
 
 async def test_names_of_hooks_that_did_not_run_are_shown_in_full(console: Any, size: Size) -> None:
     async with console(size=size) as c:
-        await c.fired(1, not_run=(NotRun("deployment-notes", "switched off", None),), results=())
+        run = await c.fired(1)
+        c.pane.run_view.firing_started(2, c.pane.run_view.plan)
+        off = NotRun("deployment-notes", "switched off", None)
+        c.pane.run_view.firing_ended(2, replace(run, id=2, not_run=(off,)))
+        await c.settle()
+        c.pane.query_one(Waterfall).action_last()
         await c.shows("–  deployment-notes switched off")
 
 

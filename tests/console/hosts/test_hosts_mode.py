@@ -146,10 +146,13 @@ async def test_hooks_with_the_same_differences_are_listed_together_and_trust_is_
 ) -> None:
     for name, host in (("a", "openclaw"), ("b", "milady"), ("c", "openclaw"), ("d", "milady")):
         make_hook(workspace / "hooks", name, f"{{{host}: {{events: [command:new]}}}}")
-    async with console((120, 36), dialect="openclaw") as story:
+    make_hook(workspace / "hooks", "e", "{openclaw: {events: [command:new], os: [win32]}}")
+    async with console((200, 50), dialect="openclaw") as story:
         await story.press("4")
-        await story.shows("0 hooks equal · 4 differ · trust is not compared")
-        rows = [line[1:].strip("▸ ┃") for line in story.lines()[4:8]]
-        assert [row.split()[0] for row in rows] == ["a", "c", "b", "d"]
-        assert ["″ as above" in row for row in rows] == [False, True, False, True]
-        assert all("ready" in row for row in rows), "although no folder is trusted"
+        await story.shows("0 hooks equal · 5 differ · trust is not compared")
+        rows = [line[1:].strip("▸ ┃") for line in story.lines()[4:9]]
+        assert [row.split()[0] for row in rows] == ["a", "c", "b", "d", "e"]
+        assert ["same as a" in row for row in rows] == [False, True, False, False, True]
+        assert "same as b" in rows[3]
+        assert "same as a; OpenClaw: blocked" in rows[4]
+        assert all("ready" in row for row in rows[:4]), "although no folder is trusted"

@@ -341,7 +341,7 @@ def export_link(loaded: LoadState) -> ActivationLink:
     """Return the link that shows whether the export is a function, which is known after a load."""
     if loaded.error is not None and loaded.error[0] in (NO_FUNCTION, IS_CLASS):
         return ActivationLink(
-            "export", False, loaded.found, "name a function in `export:`, or write it there"
+            "export", False, loaded.found, "name a function in `export:`, or add it to the handler"
         )
     known = loaded.passed if loaded.error is None else None
     return ActivationLink("export", known, "it is callable" if known else "known after a load")

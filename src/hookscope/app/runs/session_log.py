@@ -106,23 +106,23 @@ def event_summary(context: Mapping[str, Any]) -> str:
     """Return a payload on one line: sender and text of a message, name and arguments of a call."""
     data = context.get("data")
     context = data if isinstance(data, Mapping) else context
-    of = next((name for name in SENDER_MEMBERS if _is_text(context.get(name))), "")
-    who = f"to {context[of]}" if of == "to" else str(context.get(of, ""))
-    said = next((context[name] for name in TEXT_MEMBERS if _is_text(context.get(name))), "")
-    text = " ".join(said.split())
+    member = next((name for name in SENDER_MEMBERS if _is_text(context.get(name))), "")
+    sender = f"to {context[member]}" if member == "to" else str(context.get(member, ""))
+    content = next((context[name] for name in TEXT_MEMBERS if _is_text(context.get(name))), "")
+    text = " ".join(content.split())
     if not text:
         inner = context.get("params")
         if isinstance(inner, Mapping):
             rest = inner
         else:  # short values only: the host's settings and objects would fill the line
-            left_out = (*SENDER_MEMBERS, "replayed")
+            omitted = (*SENDER_MEMBERS, "replayed")
             rest = {
                 name: value
                 for name, value in context.items()
-                if name not in left_out and not isinstance(value, Mapping | list)
+                if name not in omitted and not isinstance(value, Mapping | list)
             }
         text = " ".join(f"{name}={_short(value)}" for name, value in rest.items())
-    return one_line(f"{who}: {text}" if who and text else who or text, MOST_SUMMARY)
+    return one_line(f"{sender}: {text}" if sender and text else sender or text, MOST_SUMMARY)
 
 
 def _short(value: object) -> str:

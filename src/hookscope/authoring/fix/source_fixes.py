@@ -151,10 +151,8 @@ def advise_syntax(
 ) -> Iterator[Fix]:
     """Yield advice for a source that does not parse or cannot be read."""
     if gate.place is not None:
-        why = (
-            f"correct it at {source_place(gate.place, simulated)}, then scan again; only its "
-            f"author knows what was meant"
-        )
+        place = source_place(gate.place, simulated)
+        why = f"correct it at {place}, then scan again; only its author knows the intended code"
         yield Fix(gate.name, gate.reason, why_not=why)
 
 

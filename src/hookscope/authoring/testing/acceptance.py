@@ -213,7 +213,7 @@ def acceptance_change(
         expected = _replaced_at(expected, (*one.path, "expect"), one.expected)
     if not reads_as(new, expected):
         raise Refusal(f"{item.file} cannot be edited safely.", BY_HAND)
-    return Change(item.file, f"accept what happened in {item.file.name}", source, new)
+    return Change(item.file, f"accept the results of the run in {item.file.name}", source, new)
 
 
 def _check_whole(item: SavedEventResult, what: str) -> None:
@@ -316,7 +316,7 @@ def _value(miss: UnmetExpectation, masker: ExpectationMasker) -> Any:
     if miss.got is ABSENT:
         raise Refusal(f"{miss.what} no longer exists.", "Remove its line from `expect:`.")
     if miss.got is UNKNOWN:
-        raise Refusal("It is not known which files the event wrote.", "Fire the event on copies.")
+        raise Refusal("Only a run on copies shows changed files.", "Fire the event on copies (--sandbox).")
     part = miss.what.partition(".")[0]
     if part in PATTERNS and isinstance(miss.expected, list) and isinstance(miss.got, list):
         return _patterns(miss.got, masker)

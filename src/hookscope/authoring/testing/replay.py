@@ -278,7 +278,7 @@ def _finished_run(past: PastRun) -> Run:
     """Return the run. Raises Refusal if it did not end."""
     if past.run is None:
         raise Refusal(
-            f"Run {past.id} was interrupted: its program ended before it did.",
+            f"Run {past.id} was interrupted: the program that fired it ended first.",
             "There is nothing to compare with; --dry shows which hooks would run.",
         )
     return past.run

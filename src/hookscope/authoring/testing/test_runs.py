@@ -106,7 +106,7 @@ def _lines(misses: Sequence[UnmetExpectation]) -> Iterator[str]:
 
 
 def _compared(miss: UnmetExpectation) -> str:
-    """Return expected and actual value; for lists that follow item by item, their lengths."""
+    """Return the expected and the actual value; only their lengths for lists whose items are listed below."""
     expected, got = miss.expected, miss.got
     if miss.lines and isinstance(expected, list) and isinstance(got, list):
         same = len(expected) == len(got)

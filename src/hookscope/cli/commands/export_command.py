@@ -30,7 +30,7 @@ STANDARD_OUTPUT = "-"
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(1, 2**62)),
     click.Option(["--jsonl"], metavar="FILE", help="Write one JSON line per run; - is standard output."),
-    click.Option(["--html"], metavar="FILE", help="Write one run as a self-contained page; - as above."),
+    click.Option(["--html"], metavar="FILE", help="Write one run as a page; - is standard output."),
     click.Option(
         ["--limit"],
         metavar="N",

@@ -26,7 +26,7 @@ from hookscope.values import dataclass
 
 
 def confirmation_options() -> list[click.Parameter]:
-    """Return new options `--yes` and `--dry-run`: click marks each with its command."""
+    """Return the options `--yes` and `--dry-run`: new ones, because a click option belongs to one command."""
     dry_run = "Show everything that would be written, and write nothing."
     return [
         click.Option(["--yes", "-y"], is_flag=True, help="Do not ask; for scripts."),
@@ -54,7 +54,7 @@ def open_pack_manager(options: Options, *, writes: bool = True) -> tuple[Workben
     assumed = bench.setup.machine.assumed - {"home"}
     if writes and assumed:
         raise Refusal(
-            f"Packs are installed for real, but {' and '.join(sorted(assumed))} would be assumed.",
+            f"Packs cannot be installed under a what-if ({', '.join(sorted(assumed))}).",
             "Leave out the what-if, or add --dry-run.",
             code=2,
         )

@@ -197,7 +197,7 @@ def play_command(
         options,
         trust_all=trust,
         timeout=timeout,
-        on_late=lambda who, what: late.append(f"{who}, after it had answered: {what}"),
+        on_late=lambda who, what: late.append(f"{who}, after its result: {what}"),
         compare_shipped=False,
     )
     request = SessionRequest(

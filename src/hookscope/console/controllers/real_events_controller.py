@@ -9,7 +9,6 @@ from hookscope.app.runs.activation_chain import Activity, activity_of_runs
 from hookscope.app.runs.past_runs import ExternalRuns
 from hookscope.console.panes.log_pane import LogPane
 from hookscope.console.state import log_messages
-from hookscope.console.state.fire_requests import FireRequested
 from hookscope.console.state.messages import RealEventsReported
 from hookscope.console.state.state_changes import ModeChosen
 from hookscope.model.failure import Refusal
@@ -96,8 +95,7 @@ class RealEventsController:
 
     def _opened(self, heard: RecordedEvent, event: Event) -> None:
         self.context.change(ModeChosen("fire"))
-        self.context.panes.fire_pane.event_view.load_event(event)
-        self.context.post(FireRequested(event, None, guarded=True))
+        self.context.panes.fire_pane.fire_recorded(event)
         if heard.cut:
             self.context.notify("Parts of this event were shortened when it was recorded.", "warning")
 

@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     from hookscope.storage.edits.change import Change
     from hookscope.storage.journal.redaction import Redaction
 
-    WriteSavedEvent = Callable[
-        [Path, SavedDraft, Callable[[Change], None], Redaction], tuple[str, ...]
-    ]  # returns the variables in place of secrets
+    # Returns the variables in place of secrets.
+    WriteSavedEvent = Callable[[Path, SavedDraft, Callable[[Change], None], Redaction], tuple[str, ...]]
 
 SAVED_GROUP = "saved events"
 
@@ -110,7 +109,7 @@ class SavedEventsController:
         """Fire a sequence step by step, then show the last run that called a handler."""
         called: list[int] = []
 
-        def told(number: int, stepped: SequenceStepRun) -> None:
+        def step_ended(number: int, stepped: SequenceStepRun) -> None:
             done = stepped.result
             if done.run is not None and done.run.results:
                 called.append(number)
@@ -119,7 +118,7 @@ class SavedEventsController:
             if done.problem:
                 self.context.log_line("sequence", done.problem, "error", sequence.name, toast=done.problem)
 
-        def over(passed: bool) -> None:
+        def ended(passed: bool) -> None:
             shown = self.pane.run_view.runs.current
             if called and shown is not None and shown.number > called[-1] and not shown.rows:
                 self.pane.run_view.show_run(called[-1])
@@ -131,7 +130,8 @@ class SavedEventsController:
 
         runner = self.context.runner
         if runner.start(
-            f"The sequence {sequence.name}", lambda: job_runner.sequence_job(runner, sequence, told, over)
+            f"The sequence {sequence.name}",
+            lambda: job_runner.sequence_job(runner, sequence, step_ended, ended),
         ):
             self.context.log_line("sequence", f"{len(sequence.steps)} steps", subject=sequence.name)
 
@@ -155,9 +155,11 @@ class SavedEventsController:
         if self._list is not None:
             self._list.show(done)
         text = "as expected" if done.passed else _failures_text(done) or "cancelled"
-        told, level = (f"✓ {text}", "info") if done.passed else (f"✗ {text}", "error")
+        mark, level = ("✓", "info") if done.passed else ("✗", "error")
         run = done.run.id if done.run is not None else None  # 0: not recorded
-        self.context.log_entries([LogEntry(local_now(), "test", done.file.name, told, level, run or None)])
+        self.context.log_entries(
+            [LogEntry(local_now(), "test", done.file.name, f"{mark} {text}", level, run or None)]
+        )
 
     # Saving.
 

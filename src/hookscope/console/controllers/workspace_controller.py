@@ -76,7 +76,7 @@ class WorkspaceController:
 
 
 class TrustController:
-    """Asks whether folders may run, from the hooks list or the plan of an event."""
+    """Asks whether handlers in folders may run, for the hooks list or the plan of an event."""
 
     def __init__(self, context: ConsoleContext, failed: Callable[[], object]) -> None:
         """`failed` is called if trust cannot be recorded, so that nothing waits for it."""

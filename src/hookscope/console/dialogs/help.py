@@ -74,9 +74,8 @@ def help_sheet(
     }
     if not shown:
         if typed.strip():
-            sheet.paragraph(
-                Content(with_keys_of(keymap, "No action here matches. {console.palette} searches all."))
-            )
+            hint = "No action here matches. {console.palette} searches all actions."
+            sheet.paragraph(Content(with_keys_of(keymap, hint)))
         return sheet.content()
     keys = max(Content(text).cell_length for text in shown.values()) + HELP_GAP
     names = max(len(binding.description) for group in groups for binding in group) + HELP_GAP

@@ -159,7 +159,7 @@ class TrustScreen(ButtonDialog[TrustAnswer]):
         """Return why an action of this question would have no effect."""
         if self.firing or "without" not in action:
             return ""
-        return with_keys("Nothing fires here: {trust.trust} trusts, {trust.cancel} cancels.")
+        return with_keys("No event waits to be fired: {trust.trust} trusts, {trust.cancel} cancels.")
 
     def action_answer(self, answer: TrustAnswer) -> None:
         if why := self.cannot(answer):

@@ -19,6 +19,7 @@ from hookscope.analysis.host_comparison import (
     EventAtHost,
     HookAtHost,
     HostComparison,
+    HostDifference,
     RunAtHost,
     compared_outcomes,
     outcomes_differ,
@@ -52,9 +53,9 @@ NOT_SCANNED = StateStyle("–", "absent", MUTED, "not found at this host")
 HOOKSCOPE_ONLY = StateStyle("◐", "not run", "$text-secondary", "runs only in Hookscope")
 MATRIX_STATE_WIDTH = 11  # cells of a sign and the longest word
 MATRIX_SOURCE_WIDTH = 10
-DIFFERENCE_WIDTH = 20  # cells reserved for differences, if there is room
+DIFFERENCE_WIDTH = 40  # cells that differences need before the sources of hooks are shown
+LEAST_DIFFERENCE_WIDTH = 10  # with fewer cells, differences are not shown
 MATRIX_GAP = 1
-SAME_AS_ABOVE = "″ as above"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def matrix_columns(comparison: HostComparison, width: int) -> MatrixColumns:
             return MatrixColumns(name, cell, available)
     cell = max(min(MATRIX_STATE_WIDTH, room // hosts - MATRIX_GAP), 1)
     available = room - hosts * (cell + MATRIX_GAP)
-    return MatrixColumns(name, cell, available if available >= DIFFERENCE_WIDTH // 2 else 0)
+    return MatrixColumns(name, cell, available if available >= LEAST_DIFFERENCE_WIDTH else 0)
 
 
 def matrix_heading(comparison: HostComparison, columns: MatrixColumns) -> Content:
@@ -97,18 +98,30 @@ def matrix_heading(comparison: HostComparison, columns: MatrixColumns) -> Conten
     )
 
 
-def matrix_row(line: ComparedHook, columns: MatrixColumns, above: ComparedHook | None = None) -> Content:
-    """Return the row of one hook; differences that the row `above` has too are not repeated."""
+def matrix_row(line: ComparedHook, columns: MatrixColumns, like: ComparedHook | None = None) -> Content:
+    """Return the row of one hook; the name of the hook `like` replaces the differences of that hook."""
     states = [_matrix_cell(cell, columns.cell) for cell in line.cells]
     difference_cells = []
     if columns.said:
-        texts = "; ".join(dict.fromkeys(safe_word(difference.text, 200) for difference in line.differs))
-        if texts and above is not None and above.differs == line.differs:
-            texts = SAME_AS_ABOVE
-        difference_cells = [fixed_width(texts or "equal", columns.said, MUTED)]
+        texts = [f"same as {safe_word(like.name)}"] if like is not None else []
+        known = like.differs if like is not None else ()
+        texts += [safe_word(difference.text, 200) for difference in line.differs if difference not in known]
+        difference_cells = [fixed_width("; ".join(dict.fromkeys(texts)) or "equal", columns.said, MUTED)]
     return Content(" " * MATRIX_GAP).join(
         [fixed_width(safe_word(line.name), columns.name), *states, *difference_cells]
     )
+
+
+def earlier_rows(lines: Sequence[ComparedHook]) -> list[ComparedHook | None]:
+    """Return for each row an earlier one whose differences it has too: the one with most of them."""
+    rows: dict[frozenset[HostDifference], ComparedHook] = {}
+    found: list[ComparedHook | None] = []
+    for line in lines:
+        own = frozenset(line.differs)
+        most = max((differs for differs in rows if differs and differs <= own), key=len, default=None)
+        found.append(rows[most] if most is not None else None)
+        rows.setdefault(own, line)
+    return found
 
 
 def cell_style(cell: HookAtHost) -> StateStyle:
@@ -234,6 +247,7 @@ class Matrix(LineList):
         super().__init__(id="hosts-rows")
         self.comparison: HostComparison | None = None
         self.lines: tuple[ComparedHook, ...] = ()
+        self._earlier: list[ComparedHook | None] = []
         self._measured: tuple[HostComparison, int, MatrixColumns] | None = (
             None  # the comparison, and the width
         )
@@ -250,7 +264,7 @@ class Matrix(LineList):
     def show(self, comparison: HostComparison, lines: tuple[ComparedHook, ...]) -> None:
         """Show other rows; the cursor stays on its hook if that is still listed."""
         name = self.line.name if self.line is not None else ""
-        self.comparison, self.lines = comparison, lines
+        self.comparison, self.lines, self._earlier = comparison, lines, earlier_rows(lines)
         at = next((at for at, line in enumerate(lines) if line.name == name), self.cursor)
         self.lines_changed()
         self.cursor = at
@@ -263,8 +277,7 @@ class Matrix(LineList):
         return matrix_heading(self.comparison, self._columns(width)) if self.comparison is not None else None
 
     def line_at(self, index: int, width: int) -> Content:
-        above = self.lines[index - 1] if index else None
-        return matrix_row(self.lines[index], self._columns(width), above)
+        return matrix_row(self.lines[index], self._columns(width), self._earlier[index])
 
     def _columns(self, width: int) -> MatrixColumns:
         """Return the column widths; measured once over all rows, not for each drawn line."""

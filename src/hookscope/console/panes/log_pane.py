@@ -65,13 +65,15 @@ CHIP_KEYS = (
 DEPENDENT_ACTIONS = ("save", "copy_line", "tail", "unfold(True)", "unfold(False)")  # on the selected entry
 
 
-def _enter_effect(entry: LogEntry | None) -> str:
-    """Return what enter does with an entry, for the border; empty if it does nothing."""
-    if entry is None or entry.real is not None:
-        return "replay on copies" if entry is not None else ""
-    if entry.hooks and (entry.run is None or entry.kind == "step"):
-        return "why"
-    return "run" if entry.run is not None else ""
+def _enter_effect(entry: LogEntry | None) -> tuple[str, ConsoleMessage] | None:
+    """Return what enter does with an entry: its name for the border, and its message; None if nothing."""
+    if entry is not None and entry.real is not None:
+        return "replay on copies", LogPane.RealEventRequested(entry.real)
+    if entry is not None and entry.hooks and (entry.run is None or entry.kind == "step"):
+        return "why", WhyRequested(entry.hooks[0], entry.event)
+    if entry is not None and entry.run is not None:
+        return "run", LogPane.RunRequested(entry.run)
+    return None
 
 
 class LogPane(RemovableWidget, Widget):
@@ -339,7 +341,7 @@ class LogPane(RemovableWidget, Widget):
             title += Content.styled(f"   ‖ paused, {new_entries:,} new", "$text-warning")
         if self._typed and not self._field.has_class("-open"):
             title += Content.styled(f"   filter: {safe_word(self._field.value, 60)}", "$text-accent")
-        hints = [("lines.choose", does)] if (does := _enter_effect(view.entry)) else []
+        hints = [("lines.choose", effect[0])] if (effect := _enter_effect(view.entry)) else []
         hints += [] if view.following or self._still else [("log.tail", "follow")]
         self.border_title, self.border_subtitle = title, key_hints(*hints)
         self._show_entry()
@@ -433,15 +435,10 @@ class LogPane(RemovableWidget, Widget):
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        entry = self.query_one(LogView).entry
-        if entry is not None and entry.real is not None:
-            self.post_message(self.RealEventRequested(entry.real))
-        elif entry is not None and entry.hooks and (entry.run is None or entry.kind == "step"):
-            self.post_message(WhyRequested(entry.hooks[0], entry.event))
-        elif entry is None or entry.run is None:
-            self.app.notify("This entry has no run, hook or real event to open.", markup=False)
+        if (effect := _enter_effect(self.query_one(LogView).entry)) is not None:
+            self.post_message(effect[1])
         else:
-            self.post_message(self.RunRequested(entry.run))
+            self.app.notify("This entry has no run, hook or real event to open.", markup=False)
 
     def action_filter(self) -> None:
         self._field.add_class("-open")

@@ -209,7 +209,7 @@ def _real_event_entry(event: RecordedEvent) -> LogEntry:
         return LogEntry(at, "real", one_line(event.host), f"the tap was loaded by process {event.pid}")
     cut = "shortened" if event.cut else ""
     summary = event_summary(event.context or event.ctx)
-    details = (cut, summary, one_line(session_of(event), 60))
+    details = (cut, summary, one_line(session_of(event), 60), short_day(at))
     return LogEntry(
         at,
         "real",

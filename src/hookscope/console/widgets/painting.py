@@ -158,8 +158,8 @@ class RemovableWidget(Widget):
 
     @property
     def leaving(self) -> bool:
-        """Whether the widget is being removed."""
-        return self._pruning
+        """Whether the widget is being removed, or the app is ending: it then marks only some widgets."""
+        return self._pruning or not self.app.is_running
 
     async def _dispatch_message(self, message: Message) -> None:
         if isinstance(message, events.Mount):

@@ -31,7 +31,7 @@ ProgramFinder = Callable[[str, Host], str | None]
 
 
 def fields_gate(looked_up: tuple[str, ...]) -> GateRule:
-    """Return the check that no field has a type that ends the whole load.
+    """Return a gate rule that fails if a field's type ends the whole load.
 
     `looked_up` are the lists whose items must be strings.
     """
@@ -77,7 +77,7 @@ def _has_length(value: object) -> bool:
 
 
 def bins_gate(find: ProgramFinder) -> GateRule:
-    """Return the check that `find` finds all programs in `bins`."""
+    """Return a rule that passes if `find` finds all programs in `bins`."""
 
     def rule(hook: Hook, host: Host) -> Gate:
         needed = _iterated(hook, "bins")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hookscope.formats.positions import dotted_path
 from hookscope.hosts.dialects import milady_eliza_gates
 from hookscope.hosts.dialects.guide_rules import REQUIREMENT_GATES, guide_gates
 from hookscope.hosts.dialects.milady_eliza_gates import ProgramFinder
@@ -115,16 +116,15 @@ def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem,
     refused = []
     for number, written in enumerate(_iterated_folders(listed)):
         if not isinstance(written, str):
-            refused.append(_load_stopped(".".join(map(str, where)), written, host.settings.locate(where)))
+            refused.append(_load_stopped(dotted_path(where), written, host.settings.locate(where)))
             break
         path = _expanded_path(written, host)
         if path.is_relative_to(home):
-            declared = f"{'.'.join(map(str, where))}[{number}]"
+            declared = f"{dotted_path(where)}[{number}]"
             folders.append(hooks_folder(host, EXTRA, path, 10, declared))
         else:
-            place = host.settings.locate((*where, number)) or FilePosition(host.settings.file)
             text = REFUSED_FOLDER.format(written=written, state=state)
-            refused.append(Problem(text, place, log_level="warn"))
+            refused.append(Problem(text, host.settings.place_of((*where, number)), log_level="warn"))
     return folders, tuple(refused)
 
 

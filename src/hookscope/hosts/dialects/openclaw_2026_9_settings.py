@@ -29,10 +29,25 @@ VERSION: Final = "2026_9"
 def settings_shape(version: str) -> Mapping[str, Any]:
     """Return the shape of the settings of a version, as its own `config schema` prints it.
 
-    It has only the keys that all channels share; `bundled_parts` has the others.
+    It has only the keys that all channels share; `bundled_parts` has the others. A file with `from` holds
+    only the differences from that version, as a JSON Merge Patch (RFC 7396).
     """
-    shape: Mapping[str, Any] = json.loads((DATA_FOLDER / f"openclaw_{version}_settings.json").read_bytes())
-    return shape
+    shape: dict[str, Any] = json.loads((DATA_FOLDER / f"openclaw_{version}_settings.json").read_bytes())
+    base = shape.pop("from", None)
+    return shape if base is None else _merge_patched(settings_shape(base), shape)
+
+
+def _merge_patched(base: Any, patch: Any) -> Any:
+    """Return the value with the JSON Merge Patch applied. Changes neither."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = {**base} if isinstance(base, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = _merge_patched(merged.get(key), value)
+    return merged
 
 
 @cache

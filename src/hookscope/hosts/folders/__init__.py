@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hookscope.formats.positions import KeyPath
+from hookscope.formats.positions import KeyPath, dotted_path
 from hookscope.hosts.folders.folder_policy import FailureText, SharedEvent, own_error_text
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts, find_folder_hooks
 from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_hooks
@@ -13,7 +13,7 @@ from hookscope.hosts.folders.manifest import describe_value
 from hookscope.hosts.folders.search_paths import rank_hooks
 from hookscope.hosts.gates.rules import gates_of
 from hookscope.model.event_catalogue import Catalogue
-from hookscope.model.hook import FilePosition, Folder, Hook, Problem
+from hookscope.model.hook import Folder, Hook, Problem
 from hookscope.model.hook_status import FoundHooks, Gate, GateRule, Ranking
 from hookscope.model.host import Arrangement, Dialect, Host
 from hookscope.model.run import CallGroup, Event, EventKind, NotRun, Policy, Registration
@@ -69,9 +69,8 @@ def _wrong(base: KeyPath, block: Mapping[str, Any]) -> Iterator[tuple[KeyPath, s
 
 
 def _problem(path: KeyPath, expected: str, value: object, host: Host) -> Problem:
-    dotted = ".".join(str(part) for part in path)
-    place = host.settings.locate(path) or FilePosition(host.settings.file)
-    return Problem(f"{dotted} is ignored: it must be {expected}, not {describe_value(value)}", place)
+    text = f"{dotted_path(path)} is ignored: it must be {expected}, not {describe_value(value)}"
+    return Problem(text, host.settings.place_of(path))
 
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]

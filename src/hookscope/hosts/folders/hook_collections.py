@@ -13,6 +13,7 @@ from hookscope.formats.positions import KeyPath
 from hookscope.formats.text_header import NEWEST, HeaderRules, header_block, read_text_header
 from hookscope.hosts.folders.hook_discovery import (
     MANIFEST,
+    NOT_RUN_BY_HOST,
     PYTHON_HANDLERS,
     FolderShape,
     FolderTexts,
@@ -152,7 +153,7 @@ def _place_in(file: Path, path: KeyPath, search: HookSearch) -> FilePosition:
         span = locate_json5(search.files.read(file), path)
     except OSError:
         span = None
-    return FilePosition(file, span.line, span.column) if span is not None else FilePosition(file)
+    return FilePosition.of(file, span)
 
 
 def _listed(path: Path, key: str, search: HookSearch) -> dict[int, str]:
@@ -216,11 +217,9 @@ def _scan_folder(
             )
             return
     beyond_host = handler is not None and handler.name in PYTHON_HANDLERS
-    notes = (
-        ()
-        if header_block(source, rules.header) is not None
-        else (f"{MANIFEST} has no header between two `---` lines",)
-    )
+    notes = [NOT_RUN_BY_HOST] if beyond_host else []
+    if header_block(source, rules.header) is None:
+        notes.insert(0, f"{MANIFEST} has no header between two `---` lines")
     search.hooks.append(
         Hook(
             name=name,
@@ -234,10 +233,7 @@ def _scan_folder(
             language=LANGUAGE_OF.get(handler.suffix if handler else "", "unknown"),
             real=real,
             beyond_host=beyond_host,
-            notes=(
-                *notes,
-                *(("Hookscope only: the host itself does not run Python",) if beyond_host else ()),
-            ),
+            notes=tuple(notes),
         )
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
 from hookscope.formats.positions import FormatError
-from hookscope.hosts.folders.manifest import ManifestReader, read_yaml_header
+from hookscope.hosts.folders.manifest import Manifest, ManifestReader, read_yaml_header
 from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, LogLine, Problem
 from hookscope.model.hook_status import FoundHooks, RejectedHook
 from hookscope.model.host import Host
@@ -20,6 +20,7 @@ from hookscope.values import dataclass
 
 MANIFEST = "HOOK.md"
 PYTHON_HANDLERS = ("handler.py", "index.py")  # found under every dialect, after the host's own names
+NOT_RUN_BY_HOST = "Hookscope only: the host itself does not run Python"  # the note of such a hook
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,37 +259,13 @@ def _scan_child(child: FolderItem, folder: Folder, search: HookSearch) -> None:
 
 def _scan_manifest(child: FolderItem, names: frozenset[str], folder: Folder, search: HookSearch) -> None:
     manifest = child.path / MANIFEST
-    name = child.name
     real = _real_folder(child, folder, search.files)
     handler, leads_out, refused = _handler_of(child, names, real, search)
     if handler is None and search.shape.handler_first and is_file(manifest, search.files):
-        _without_handler(child, names, folder, name, refused, search)
+        _without_handler(child, names, folder, child.name, refused, search)
         return
-    source = b""
-    try:
-        source = _manifest_bytes(manifest, search)
-        parsed = search.shape.read_header(source, child.name, search.shape.namespace)
-    except OSError as error:
-        if error.errno:
-            error_text = _node_error_text(error, "open")
-            search.warn(search.texts.unreadable, folder=child.path, error=error_text)
-        unknown = error.errno or search.files.access_error(manifest) is not None
-        reason = f"{MANIFEST} cannot be read: {os_error_reason(error)}"
-        search.reject(folder, child.path, reason, name=name, unread_rank=folder.rank if unknown else None)
-        return
-    except FormatError as error:
-        search.warn(search.texts.bad_header, file=manifest)
-        place = FilePosition(manifest, error.span.line, error.span.column)
-        reason = UTF_16 if source.startswith(MARKS_OF_UTF_16) else f"{MANIFEST}, {error}"
-        search.reject(folder, child.path, reason, place=place, name=name)
-        return
-    for text in parsed.warnings if parsed is not None else ():
-        search.warn(text)
-    if parsed is None or not parsed.name:
-        search.warn(search.texts.bad_header, file=manifest)
-        search.reject(
-            folder, child.path, missing_header_reason(source), place=FilePosition(manifest), name=name
-        )
+    parsed = _read_manifest(child, folder, search)
+    if parsed is None:
         return
     if handler is None:
         _without_handler(child, names, folder, parsed.name, refused, search)
@@ -310,6 +287,36 @@ def _scan_manifest(child: FolderItem, names: frozenset[str], folder: Folder, sea
             notes=parsed.notes,
         )
     )
+
+
+def _read_manifest(child: FolderItem, folder: Folder, search: HookSearch) -> Manifest | None:
+    """Return the contents of the folder's HOOK.md; None if the folder is rejected because of it."""
+    manifest, source = child.path / MANIFEST, b""
+    try:
+        source = _manifest_bytes(manifest, search)
+        parsed = search.shape.read_header(source, child.name, search.shape.namespace)
+    except OSError as error:
+        if error.errno:
+            error_text = _node_error_text(error, "open")
+            search.warn(search.texts.unreadable, folder=child.path, error=error_text)
+        unread_rank = folder.rank if error.errno or search.files.access_error(manifest) is not None else None
+        reason = f"{MANIFEST} cannot be read: {os_error_reason(error)}"
+        search.reject(folder, child.path, reason, name=child.name, unread_rank=unread_rank)
+        return None
+    except FormatError as error:
+        search.warn(search.texts.bad_header, file=manifest)
+        reason = UTF_16 if source.startswith(MARKS_OF_UTF_16) else f"{MANIFEST}, {error}"
+        place = FilePosition.of(manifest, error.span)
+        search.reject(folder, child.path, reason, place=place, name=child.name)
+        return None
+    for text in parsed.warnings if parsed is not None else ():
+        search.warn(text)
+    if parsed is not None and parsed.name:
+        return parsed
+    search.warn(search.texts.bad_header, file=manifest)
+    place = FilePosition(manifest)
+    search.reject(folder, child.path, missing_header_reason(source), place=place, name=child.name)
+    return None
 
 
 def _without_handler(

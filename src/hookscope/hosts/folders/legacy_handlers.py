@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hookscope.formats.positions import dotted_path
 from hookscope.formats.script_values import is_truthy, script_text
 from hookscope.hosts.folders.manifest import describe_value
 from hookscope.hosts.gates.path import PATH_PASSED
@@ -34,9 +35,7 @@ def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
     listed, setting_path = host.hooks_setting("handlers")
     if listed is None:
         return []
-    folder = Folder(
-        "settings", "settings", host.settings.file, rank=100, declared=".".join(map(str, setting_path))
-    )
+    folder = Folder("settings", "settings", host.settings.file, rank=100, declared=dotted_path(setting_path))
     if not isinstance(listed, list):
         return _hooks_of_non_list(listed, folder, rule, host)
     return [_hook(item, number, folder, rule, host) for number, item in enumerate(listed)]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from hookscope.formats.json5 import read_json5
-from hookscope.formats.positions import KeyPath
-from hookscope.model.hook import FilePosition, Folder, Hook, LogLine, Problem
+from hookscope.formats.positions import KeyPath, dotted_path
+from hookscope.model.hook import Folder, Hook, LogLine, Problem
 from hookscope.model.hook_status import FoundHooks, Ranking
 from hookscope.model.host import Host
 from hookscope.model.payload import mapping_or_empty, strings_in_list
@@ -89,7 +89,10 @@ def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
 
 
 def _by_rank(hooks: Iterable[Hook]) -> list[Hook]:
-    """Return the hooks by rank; within a rank, extra folders first, repeated if they are named repeatedly."""
+    """Return the hooks by rank; within a rank, those of extra folders first.
+
+    The hooks of an extra folder that the settings name several times are repeated.
+    """
     keyed = [
         (_rank(hook), position, hook) for hook in hooks for position in hook.folder.extra_positions or (inf,)
     ]
@@ -146,35 +149,46 @@ def extra_folders(
         hooks_folder(host, EXTRA, path, rank, "passed by the caller", label=label)
         for path in host.overrides.extra
     ]
-    problems = []
+    problems: list[Problem] = []
     listed, where = host.hooks_setting("load", "extraDirs")
-    dotted = ".".join(str(part) for part in where)
-    items = listed if isinstance(listed, list) else [listed] if listed is not None else []
-    for number, item in enumerate(items):
-        place = host.settings.locate((*where, number) if isinstance(listed, list) else where)
-        if not isinstance(item, str) or not isinstance(listed, list):
-            problems.append(
-                Problem(f"{dotted} needs a list of strings", place or FilePosition(host.settings.file))
-            )
-            continue
-        if not item.strip():
-            continue
+    for number, item in texts_listed_at(where, listed, problems, host):
         path = host.machine.absolute(item.strip(), base=base or host.settings.file.parent)
         refusal = allowed(path, item, host)
-        if refusal is not None:
-            problems.append(Problem(refusal, place))
-            continue
-        folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]", label=label))
+        if refusal is None:
+            declared = f"{dotted_path(where)}[{number}]"
+            folders.append(hooks_folder(host, EXTRA, path, rank, declared, label=label))
+        else:
+            problems.append(Problem(refusal, host.settings.locate((*where, number))))
+    return _without_repeated(folders), tuple(problems)
+
+
+def texts_listed_at(
+    where: KeyPath, listed: object, problems: list[Problem], host: Host
+) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a list in the settings that are not blank, each with its index.
+
+    `listed` is the value at `where`. A value of the wrong type is added to `problems`.
+    """
+    items = listed if isinstance(listed, list) else [listed] if listed is not None else []
+    for number, item in enumerate(items):
+        if not isinstance(item, str) or not isinstance(listed, list):
+            path = (*where, number) if isinstance(listed, list) else where
+            text = f"{dotted_path(where)} needs a list of strings"
+            problems.append(Problem(text, host.settings.place_of(path)))
+        elif item.strip():
+            yield number, item
+
+
+def _without_repeated(folders: Sequence[Folder]) -> tuple[Folder, ...]:
+    """Return each folder once, at its last position, with all its positions."""
     positions: dict[Path, tuple[int, ...]] = {}
     for number, folder in enumerate(folders):
         positions[folder.path] = (*positions.get(folder.path, ()), number)
-    # A folder that is named twice takes its last position.
-    unique_folders = [
+    return tuple(
         replace(folder, extra_positions=positions[folder.path])
         for number, folder in enumerate(folders)
         if positions[folder.path][-1] == number
-    ]
-    return tuple(unique_folders), tuple(problems)
+    )
 
 
 def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[Folder, ...]:

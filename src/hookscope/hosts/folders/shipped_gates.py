@@ -9,7 +9,7 @@ from functools import reduce
 from operator import attrgetter
 from typing import Any, Final, Protocol
 
-from hookscope.formats.positions import KeyPath, path_steps
+from hookscope.formats.positions import KeyPath, dotted_path, path_steps
 from hookscope.formats.script_values import is_truthy, javascript_member, script_trim
 from hookscope.hosts.folders.search_paths import PLUGIN, WORKSPACE
 from hookscope.hosts.gates import enabled, events, os
@@ -227,8 +227,7 @@ class EnabledGate:
         value, where = host.hooks_setting("entries", hook.key, "enabled")
         if hook.folder.source != WORKSPACE or gate.passed is False or value is True:
             return gate
-        dotted = ".".join(str(part) for part in where)
-        fix = Edit(host.settings.file, where, True, f"{dotted}: true")
+        fix = _set_to_true(where, host)
         return Gate(
             "enabled", False, ("true",), ("true",), "not set", self.workspace_reason, fix=fix, setting=where
         )
@@ -250,9 +249,8 @@ def selected_before_2026_8(hook: Hook, host: Host) -> Gate:
     gate = selected_gate(hook, host)
     if gate.passed and hook.name not in _names_switched_on(host):
         _, where = host.hooks_setting("entries")
-        reason = f"{'.'.join(map(str, where))} lists the hook's key, but the loader looks for its name"
-        path = (*where, hook.name, "enabled")
-        fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+        reason = f"{dotted_path(where)} lists the hook's key, but the loader looks for its name"
+        fix = _set_to_true((*where, hook.name, "enabled"), host)
         return _unselected("not named", reason, where, fix)
     return gate
 
@@ -275,20 +273,18 @@ def selected_gate(hook: Hook, host: Host) -> Gate:
     if _has_extra_folder(host) or (on is True and not declared):
         return SELECTED_BY_ALL
     if on is not True and not names:
-        fix = _switched_on(host)
+        fix = _set_to_true((*host.dialect.layout.hooks[0], "enabled"), host)
         outer = (*where[:-2], "enabled")  # enables webhooks, one level further out
-        other = f"; {'.'.join(map(str, outer))} is for webhooks" if host.settings.get(outer) is True else ""
+        other = f"; {dotted_path(outer)} is for webhooks" if host.settings.get(outer) is True else ""
         reason = f"the settings configure no hooks, so none is loaded{other}"
         return _unselected("nothing is selected", reason, where, fix)
     if hook.name in names or hook.key in names:
         return Gate("selected", True, ("an entry",), found="named by an entry", reported=False, setting=where)
-    dotted = ".".join(str(part) for part in where)
-    path = (*where, hook.key, "enabled")
-    fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+    fix = _set_to_true((*where, hook.key, "enabled"), host)
     if hook.name in declared or hook.key in declared:
         reason = "`enabled` in the hook's entry is false, so the loader skips the hook"
         return _unselected("switched off", reason, where, fix)
-    reason = f"the loader loads only hooks in {dotted}, and this hook is not there"
+    reason = f"the loader loads only hooks in {dotted_path(where)}, and this hook is not there"
     return _unselected("not named", reason, where, fix)
 
 
@@ -343,9 +339,8 @@ def _unselected(found: str, reason: str, where: KeyPath, fix: Edit) -> Gate:
     )
 
 
-def _switched_on(host: Host) -> Edit:
-    path = (*host.dialect.layout.hooks[0], "enabled")
-    return Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+def _set_to_true(path: KeyPath, host: Host) -> Edit:
+    return Edit(host.settings.file, path, True, f"{dotted_path(path)}: true")
 
 
 def _is_off(entry: object) -> bool:

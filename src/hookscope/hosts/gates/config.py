@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
-from hookscope.formats.positions import KeyPath, path_steps
+from hookscope.formats.positions import KeyPath, dotted_path, path_steps
 from hookscope.formats.script_values import is_truthy
 from hookscope.hosts.gates.evidence import is_of_another_hook, setting_location, similar_names
 from hookscope.hosts.gates.rules import cached_by_field, nothing_needed
@@ -88,7 +88,7 @@ def _near_settings(path: str, host: Host) -> Iterator[str]:
 
 
 def _located_path(path: KeyPath, host: Host) -> str:
-    place, dotted = host.settings.locate(path), ".".join(map(str, path))
+    place, dotted = host.settings.locate(path), dotted_path(path)
     return f"{dotted} ({place.file.name}:{place.line})" if place is not None else dotted
 
 

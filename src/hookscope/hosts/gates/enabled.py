@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from hookscope.formats.positions import KeyPath, dotted_path
 from hookscope.hosts.gates.evidence import setting_location, similar_to_no_hook
 from hookscope.hosts.gates.rules import cached_by_field
 from hookscope.model.hook import Edit, Hook
@@ -15,27 +16,29 @@ ENABLED_PASSED = Gate("enabled", True, needed=("not false",), found="not set")
 @cached_by_field(lambda _: None)
 def switch_gate(hook: Hook, host: Host) -> Gate:
     """Check that hooks are enabled: `enabled` in the hooks settings is not false."""
-    return _not_false_gate("switch", "all hooks are switched off in the settings", host, "enabled")
+    return _not_false_gate(SWITCH_PASSED, "all hooks are switched off in the settings", host, "enabled")
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
     """Check that `enabled` in the hook's entry is not false. Legacy handlers have no entry."""
     if hook.kind == "legacy" or not host.has_entries:
         return ENABLED_PASSED
-    return _not_false_gate("enabled", "disabled in config", host, "entries", hook.key, "enabled")
+    return _not_false_gate(ENABLED_PASSED, "disabled in config", host, "entries", hook.key, "enabled")
 
 
-def _not_false_gate(name: str, reason: str, host: Host, *path: str) -> Gate:
+def _not_false_gate(passed: Gate, reason: str, host: Host, *path: str) -> Gate:
     value, where = host.hooks_setting(*path)
-    if value is None:
-        return SWITCH_PASSED if name == "switch" else ENABLED_PASSED
-    dotted = ".".join(str(part) for part in where)
+    return passed if value is None else not_false_gate(passed.name, reason, where, host)
+
+
+def not_false_gate(name: str, reason: str, where: KeyPath, host: Host) -> Gate:
+    """Return the gate `name`, which passes unless the setting at `where` is false."""
+    value, dotted = host.settings.get(where), dotted_path(where)
     if value is not False:
-        state = "true" if value is True else "not false"
-        return Gate(name, True, ("not false",), found=f"{dotted} is {state}", setting=where)
+        found = "not set" if value is None else f"{dotted} is {'true' if value is True else 'not false'}"
+        return Gate(name, True, ("not false",), found=found, setting=where)
     fix = Edit(host.settings.file, where, True, f"{dotted}: false → true")
-    found = f"{dotted} is false"
-    return Gate(name, False, ("not false",), ("true",), found, reason, fix=fix, setting=where)
+    return Gate(name, False, ("not false",), ("true",), f"{dotted} is false", reason, fix=fix, setting=where)
 
 
 def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
@@ -44,7 +47,7 @@ def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
     looked = (setting_location(gate.setting, host),) if gate.setting is not None else ()
     if not isinstance(entries, Mapping) or hook.key in entries:
         return looked, ()
-    dotted = ".".join(map(str, where))
+    dotted = dotted_path(where)
     if hook.name in entries:
         return looked, (f"{dotted}.{hook.name} exists; this hook's entry is {hook.key}",)
     return looked, tuple(

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
 
-from hookscope.formats.positions import KeyPath
+from hookscope.formats.positions import KeyPath, dotted_path
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate
 from hookscope.model.host import Host
@@ -35,7 +35,7 @@ def _find_evidence(gate: Gate, hook: Hook, host: Host) -> Gate:
 
 def setting_location(path: KeyPath, host: Host) -> str:
     """Return where a setting is, or would be: `a.b (settings.json:3)`."""
-    settings, dotted = host.settings, ".".join(map(str, path))
+    settings, dotted = host.settings, dotted_path(path)
     if not settings.exists:
         return f"{dotted} (no file {host.machine.short(settings.file)} yet)"
     for length in range(len(path), 0, -1):
@@ -43,7 +43,7 @@ def setting_location(path: KeyPath, host: Host) -> str:
         if place is not None and length == len(path):
             return f"{dotted} ({place.file.name}:{place.line})"
         if place is not None:
-            above = ".".join(map(str, path[:length]))
+            above = dotted_path(path[:length])
             return f"{dotted} (absent; {above} is at {place.file.name}:{place.line})"
     return f"{dotted} (absent in {settings.file.name})"
 

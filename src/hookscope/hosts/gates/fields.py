@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from hookscope.formats.frontmatter import locate_frontmatter
-from hookscope.formats.positions import KeyPath, Span
+from hookscope.formats.positions import KeyPath, Span, dotted_path
 from hookscope.model.hook import FilePosition, Hook
 from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
@@ -29,7 +29,7 @@ def typed_fields_gate(hook: Hook, host: Host, locate: Locate) -> Gate:
     return Gate(
         "fields",
         False,
-        missing=tuple(".".join(map(str, fault.path)) for fault in faults),
+        missing=tuple(dotted_path(fault.path) for fault in faults),
         found=f"{len(faults)} of the wrong type",
         reason=at + "; ".join(fault.text for fault in faults),
         place=place,
@@ -43,7 +43,7 @@ def _place_in_manifest(hook: Hook, host: Host, path: KeyPath, locate: Locate) ->
         span = locate(host.machine.files.read(hook.manifest, LARGEST_MANIFEST), path)
     except OSError:
         return None
-    return FilePosition(hook.manifest, span.line, span.column) if span else FilePosition(hook.manifest)
+    return FilePosition.of(hook.manifest, span)
 
 
 FIELDS = register_gate(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hookscope.formats.positions import KeyPath
+from hookscope.formats.positions import KeyPath, dotted_path
 from hookscope.hosts.folders.manifest import describe_value
 from hookscope.model.hook import LANGUAGE_OF, MAPPED_ROLE, FilePosition, Folder, Hook, Metadata, Problem
 from hookscope.model.hook_status import FoundHooks, RejectedHook
@@ -71,15 +71,12 @@ def _lists(host: Host, rules: MappingRules, problems: list[Problem]) -> Iterator
     listed = host.settings.get(setting_path) if setting_path is not None else None
     if setting_path is not None and isinstance(listed, list):
         yield _Definitions(
-            ".".join(map(str, setting_path)),
-            listed,
-            file,
-            lambda at: host.settings.locate((*setting_path, *at)),
+            dotted_path(setting_path), listed, file, lambda at: host.settings.locate((*setting_path, *at))
         )
     elif setting_path is not None and listed is not None:
-        dotted = ".".join(map(str, setting_path))
+        dotted = dotted_path(setting_path)
         text = f"{dotted} must be a list of {{event, module or file}}, not {describe_value(listed)}"
-        problems.append(Problem(text, host.settings.locate(setting_path) or FilePosition(file)))
+        problems.append(Problem(text, host.settings.place_of(setting_path)))
     if host.overrides.plugin_hooks:
         yield _Definitions(PLUGIN_HOOKS_KEY, host.overrides.plugin_hooks, host.workspace, lambda at: None)
 

@@ -156,7 +156,7 @@ def modify_fields(
 
 
 def same_names(*names: str) -> dict[str, str]:
-    """Return `fields` whose names are the same in a handler's answer and in the merged answer."""
+    """Return the `fields` of `modify_fields` whose names stay the same in the merged answer."""
     return {name: name for name in names}
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from hookscope.formats.json5 import locate_json5, read_json5
 from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.formats.script_values import LONGEST_SCRIPT
-from hookscope.hosts.folders.hook_discovery import blocking_file, os_error_reason
-from hookscope.hosts.folders.search_paths import hooks_folder, subfolders
+from hookscope.hosts.folders.hook_discovery import NOT_RUN_BY_HOST, blocking_file, os_error_reason
+from hookscope.hosts.folders.search_paths import hooks_folder, subfolders, texts_listed_at
 from hookscope.hosts.plugins.plugin_gates import ENTRIES, PluginAccess
 from hookscope.hosts.plugins.plugin_manifest import SCHEMA, tools_of, with_defaults
 from hookscope.model.hook import (
@@ -74,16 +74,10 @@ def plugin_places(
 def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
     """Return a folder for each configured path: a plugin itself, or a folder of plugins."""
     listed = host.settings.get(PATHS)
-    dotted, folders, problems = ".".join(PATHS), list[Folder](), list[Problem]()
-    items = listed if isinstance(listed, list) else [listed] if listed is not None else []
-    for number, item in enumerate(items):
-        if not isinstance(item, str) or not isinstance(listed, list):
-            setting_path = (*PATHS, number) if isinstance(listed, list) else PATHS
-            place = host.settings.locate(setting_path) or FilePosition(host.settings.file)
-            problems.append(Problem(f"{dotted} needs a list of strings", place))
-        elif item.strip():
-            path = host.machine.absolute(item.strip())
-            folders.append(plugins_folder(host, "extra", path, EXTRA_RANK, f"{dotted}[{number}]"))
+    folders, problems = list[Folder](), list[Problem]()
+    for number, item in texts_listed_at(PATHS, listed, problems, host):
+        path = host.machine.absolute(item.strip())
+        folders.append(plugins_folder(host, "extra", path, EXTRA_RANK, f"{'.'.join(PATHS)}[{number}]"))
     return [folder for folder in folders if folder.real is not None], tuple(problems)
 
 
@@ -341,7 +335,7 @@ def _plugin(
         leads_out=None if facts is None or target.is_relative_to(real) else target,
         beyond_host=python,
         root=path,
-        notes=(*notes, *(("Hookscope only: the host itself does not run Python",) if python else ())),
+        notes=(*notes, *((NOT_RUN_BY_HOST,) if python else ())),
     )
 
 
@@ -461,14 +455,11 @@ def _document(file: Path, files: Files) -> tuple[bytes, Any]:
     try:
         return source, read_json5(source)
     except FormatError as error:
-        raise _NotAPlugin(
-            f"{file.name}, {error}", FilePosition(file, error.span.line, error.span.column)
-        ) from None
+        raise _NotAPlugin(f"{file.name}, {error}", FilePosition.of(file, error.span)) from None
 
 
 def _place(file: Path, source: bytes, path: KeyPath) -> FilePosition:
-    span = locate_json5(source, path)
-    return FilePosition(file, span.line, span.column) if span else FilePosition(file)
+    return FilePosition.of(file, locate_json5(source, path))
 
 
 def _entry(

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from hookscope.formats.json5 import locate_json5
-from hookscope.formats.positions import KeyPath
-from hookscope.hosts.gates.enabled import ENABLED, SWITCH
+from hookscope.formats.positions import KeyPath, dotted_path
+from hookscope.hosts.gates.enabled import ENABLED, SWITCH, not_false_gate
 from hookscope.hosts.gates.evidence import similar_to_no_hook
 from hookscope.hosts.gates.fields import FIELDS, typed_fields_gate
 from hookscope.hosts.gates.handler import HANDLER
@@ -15,7 +15,7 @@ from hookscope.hosts.gates.path import PATH, PATH_PASSED
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.gates.sent import SENT
 from hookscope.hosts.gates.trusted import TRUSTED
-from hookscope.model.hook import MAPPED_ROLE, Edit, Folder, Hook
+from hookscope.model.hook import MAPPED_ROLE, Folder, Hook
 from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
 from hookscope.model.payload import mapping_or_empty, strings_in_list
@@ -48,7 +48,7 @@ def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
     hook_settings = mapping_or_empty(host.settings.get(where))
     return PluginAccess(
         _limits(hook_settings),
-        _denied_events(hook_settings, ".".join(map(str, where)), is_bundled=folder.source == "bundled"),
+        _denied_events(hook_settings, dotted_path(where), is_bundled=folder.source == "bundled"),
     )
 
 
@@ -100,24 +100,15 @@ def path_gate(hook: Hook, host: Host) -> Gate:
 
 def switch_gate(hook: Hook, host: Host) -> Gate:
     """Check that plugins are enabled at all: `plugins.enabled` is not false."""
-    return _not_false_gate("switch", "all plugins are switched off in the settings", host, "enabled")
+    reason = "all plugins are switched off in the settings"
+    return not_false_gate("switch", reason, (*PLUGINS_PATH, "enabled"), host)
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
     """Check that `enabled` in the plugin's entry is not false. A mapped handler has no entry."""
     if hook.role == MAPPED_ROLE:
         return Gate("enabled", True, found="listed in the settings")
-    return _not_false_gate("enabled", "disabled in config", host, "entries", hook.name, "enabled")
-
-
-def _not_false_gate(name: str, reason: str, host: Host, *steps: str) -> Gate:
-    where = (*PLUGINS_PATH, *steps)
-    value, dotted = host.settings.get(where), ".".join(map(str, where))
-    if value is not False:
-        found = "not set" if value is None else f"{dotted} is {'true' if value is True else 'not false'}"
-        return Gate(name, True, ("not false",), found=found, setting=where)
-    fix = Edit(host.settings.file, where, True, f"{dotted}: false → true")
-    return Gate(name, False, ("not false",), ("true",), f"{dotted} is false", reason, fix=fix, setting=where)
+    return not_false_gate("enabled", "disabled in config", (*ENTRIES, hook.name, "enabled"), host)
 
 
 def allow_gate(hook: Hook, host: Host) -> Gate:

@@ -167,8 +167,8 @@ def ignored_changes(
 ) -> Iterator[str]:
     """Yield a sentence for each changed member that the host reads only from the returned answer.
 
-    A nested change is certainly lost only where the host passes copies, so others are not reported, nor
-    are members that the handler adds.
+    A nested change is reported only if the host passes copies; otherwise it may take effect. Members that
+    the handler adds are not reported.
     """
     returned = result.returned if isinstance(result.returned, Mapping) else {}
     seen: set[str] = set()

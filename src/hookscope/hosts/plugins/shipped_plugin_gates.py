@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 
-from hookscope.formats.positions import KeyPath
+from hookscope.formats.positions import KeyPath, dotted_path
 from hookscope.hosts.folders.shipped_gates import SETTINGS
 from hookscope.hosts.gates.enabled import ENABLED
 from hookscope.hosts.gates.rules import rules_of
@@ -185,8 +185,7 @@ def _channels_of(hook: Hook, host: Host) -> Iterator[tuple[str, object, str]]:
 def setting_problems(issues: tuple[SchemaIssue, ...], host: Host) -> tuple[Problem, ...]:
     """Return a problem for each issue, with the position of the setting or of the closest one above it."""
     return tuple(
-        Problem(f"{'.'.join(map(str, path))}: {text}; {HOST_REFUSES}", _place(path, host))
-        for path, text in issues
+        Problem(f"{dotted_path(path)}: {text}; {HOST_REFUSES}", _place(path, host)) for path, text in issues
     )
 
 
@@ -237,7 +236,7 @@ def enabled_gate(hook: Hook, host: Host) -> Gate:
     is_named = host.settings.get(where) is not None or hook.name in listed_ids(host, "allow")
     if not gate.passed or not is_local or is_named or hook.folder.declared or hook.beyond_host:
         return gate
-    fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: not set → true")
+    fix = Edit(host.settings.file, where, True, f"{dotted_path(where)}: not set → true")
     reason = "workspace plugin (disabled by default)"
     return Gate("enabled", False, ("true",), ("true",), "not set", reason, fix=fix, setting=where)
 
@@ -245,9 +244,7 @@ def enabled_gate(hook: Hook, host: Host) -> Gate:
 def configured_gate(hook: Hook, host: Host) -> Gate:
     """Check that the plugin's settings fit its schema; if they do not, the host refuses all settings."""
     where = (*ENTRIES, hook.name, "config")
-    wrong = tuple(
-        ": ".join(filter(None, (".".join(map(str, at)), text))) for at, text in setting_errors(hook, host)
-    )
+    wrong = tuple(": ".join(filter(None, (dotted_path(at), text))) for at, text in setting_errors(hook, host))
     if not wrong:
         return Gate("schema", True, setting=where)
     reason = f"invalid config: {wrong[0]}"
@@ -275,7 +272,7 @@ def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     if chosen == hook.name:
         return Gate("slot", True, (hook.name,), found=f"selected {kind} slot", setting=where)
     reason = f"{kind} slot disabled" if chosen == "none" else f'{kind} slot set to "{chosen}"'
-    fix = Edit(host.settings.file, where, hook.name, f"{'.'.join(map(str, where))}: {chosen} → {hook.name}")
+    fix = Edit(host.settings.file, where, hook.name, f"{dotted_path(where)}: {chosen} → {hook.name}")
     return Gate("slot", False, (hook.name,), (hook.name,), chosen, reason, fix=fix, setting=where)
 
 
@@ -294,7 +291,7 @@ def access_gate(hook: Hook, host: Host) -> Gate:
     reason = barred[kept[0]]
     name = "allowPromptInjection" if reason.endswith("false") else "allowConversationAccess"
     where: KeyPath = (*ENTRIES, hook.name, "hooks", name)
-    fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: → true")
+    fix = Edit(host.settings.file, where, True, f"{dotted_path(where)}: → true")
     if len(kept) < len(keys):
         return Gate("access", True, missing=kept, found=found, fix=fix, setting=where)
     if hook.meta.unread_registrations:

@@ -1,5 +1,6 @@
 """Opens a Host: reads its settings and finds its state folder, workspace and hook folders."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hookscope.hosts.settings.settings_reader import (
     with_dotenv,
     with_settings_variables,
 )
+from hookscope.model.hook import Problem
 from hookscope.model.host import AgentWorkspaces, Dialect, Host, Overrides, Settings, Trust
 from hookscope.model.machine import Machine
 
@@ -58,16 +60,22 @@ def open_host(
         overrides=overrides,
         trust=trust,
     )
-    dotenv_files = [state / rules.dotenv] if rules.dotenv is not None else []
-    dotenv_files += [
-        workspace / name for name in dict.fromkeys((*rules.project_dotenv, EVENT_VARIABLES_FILE))
-    ]
-    unread_files = (dotenv_problem(file, machine.files) for file in dict.fromkeys(dotenv_files))
-    host = replace(host, problems=tuple(problem for problem in unread_files if problem is not None))
+    host = replace(host, problems=tuple(_dotenv_problems(host, state)))
     for system in dialect.systems:
         folders, problems = system.folders(host)
         host = replace(host, folders=host.folders + folders, problems=host.problems + problems)
     return host
+
+
+def _dotenv_problems(host: Host, state: Path) -> Iterator[Problem]:
+    """Yield a problem for each file of variables that cannot be read."""
+    rules = host.dialect.settings_rules
+    files = [state / rules.dotenv] if rules.dotenv is not None else []
+    files += [host.workspace / name for name in (*rules.project_dotenv, EVENT_VARIABLES_FILE)]
+    for file in dict.fromkeys(files):
+        problem = dotenv_problem(file, host.machine.files)
+        if problem is not None:
+            yield problem
 
 
 def state_folder(dialect: Dialect, machine: Machine) -> Path:

@@ -381,12 +381,8 @@ def _with_includes(
         own = _value_at(value, rules.env_path) if rules.env_path else None
 
         def missing(path: KeyPath, name: str) -> None:
-            place = settings.locate(path) or FilePosition(settings.file)
-            problems.append(
-                Problem(
-                    f"{dotted_path(path)} names ${{{name}}}, which is not set: it is left as written", place
-                )
-            )
+            text = f"{dotted_path(path)} names ${{{name}}}, which is not set: it is left as written"
+            problems.append(Problem(text, settings.place_of(path)))
 
         value = fill_variables(value, with_settings_variables(env, _own_variables(own)), missing)
     return replace(settings, value=value, problems=(*settings.problems, *problems))
@@ -409,7 +405,7 @@ def check_settings(settings: Settings, rules: SettingsRules) -> Settings:
                     (f"{dotted_path(path) or settings.file.name}: {text}", consequence, advice[path, text]),
                 )
             ),
-            settings.locate(path) or FilePosition(settings.file),
+            settings.place_of(path),
         )
         for path, text in issues
     ]

@@ -98,7 +98,7 @@ def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 def _event_names(tree: ast.Module) -> frozenset[str]:
-    """Return the names of the event.
+    """Return the names of the parameters that hold the event.
 
     They are first parameters of top-level functions: those named like an event, and that of `handler`.
     """

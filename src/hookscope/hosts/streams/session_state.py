@@ -303,7 +303,7 @@ class SessionState:
         return replace(self, agenda=actions, **changes)
 
     def next_number(self) -> tuple[SessionState, str]:
-        """Return the session with one more id used, and 64 hexadecimal digits from its seed."""
+        """Return the session with one more id counted, and that id: 64 hexadecimal digits from the seed."""
         text = sha256(f"{self.seed}/{self.ids_made}".encode()).hexdigest()
         return replace(self, ids_made=self.ids_made + 1), text
 

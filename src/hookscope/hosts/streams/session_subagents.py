@@ -34,7 +34,7 @@ def subagent_message(call: ToolCall) -> object:
 def with_children(
     session: SessionState, calls: Sequence[ToolCall]
 ) -> tuple[SessionState, tuple[ChildSession, ...]]:
-    """Return the session with new ids used, and a child session for each of these calls."""
+    """Return the session with the new ids counted, and a child session for each call."""
     children = []
     for call in calls:
         session, digits = session.next_number()

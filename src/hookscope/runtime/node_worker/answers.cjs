@@ -18,7 +18,8 @@ function answerOf(id, number, load, isShared) {
   return {
     __proto__: null, // handlers may add members to Object.prototype
     id, result: number, status: "error", phase: "load", took: 0, loaded: load.took, returned: null,
-    error: load.error, stale: load.stale, notes: [], dirty: !load.isClean, left: "", shared: isShared, next: false, view: "",
+    error: load.error, stale: load.stale, notes: [], dirty: !load.isClean, left: "", shared: isShared, next: false,
+    view: "",
   };
 }
 

@@ -23,13 +23,13 @@ class Calls {
 
   /**
    * Call the function and await its result. Return {value} or {error}, and {took} in seconds. An uncaught error of
-   * this call ends it at once, with {outside: true}. `held.call` is set to the call, so that it can be ended and
+   * this call ends it at once, with {outside: true}. `holder.call` is set to the call, so that it can be ended and
    * its output collected.
    */
-  async run(who, called, held = null) {
+  async run(who, called, holder = null) {
     const began = apply(now, performance, []);
-    const call = { who, isOpen: true, end: null, printed: held ? new Map() : null };
-    if (held) held.call = call;
+    const call = { who, isOpen: true, end: null, printed: holder ? new Map() : null };
+    if (holder) holder.call = call;
     const outcome = await new OwnPromise((resolve) => {
       call.end = (ended) => {
         if (!call.isOpen) return;

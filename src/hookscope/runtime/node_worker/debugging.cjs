@@ -9,7 +9,7 @@ const { pathToFileURL } = require("node:url");
 const { fileOf, isOurs, Sources } = require("./frames.cjs");
 const { Lines, literally } = require("./lines.cjs");
 const { MET } = require("./points.cjs");
-const { errorIn, Standing } = require("./standing.cjs");
+const { errorIn, StoppedStack } = require("./stopped_stack.cjs");
 const { SAYS } = require("./stopping.cjs");
 
 const AROUND = 15; // lines shown above and below the current one
@@ -27,7 +27,7 @@ const ERRORS = { leaving: "uncaught", raised: "all", none: "none" }; // we do no
 async function debugging(running, asked, say) {
   const watch = new Watch(running, asked, say);
   await watch.begin();
-  return (word) => void watch.hear(word);
+  return (word) => void watch.receive(word);
 }
 
 class Watch {
@@ -40,7 +40,7 @@ class Watch {
       (method, params) => this.post(method, params),
       (bound) => say({ bound }),
     );
-    this.asked = null; // the current stop: its stack, and why it stopped
+    this.stopped = null; // the current stop: its stack, and why it stopped
     this.begins = false; // the next line is a handler's first
     this.steps = false;
     this.inside = 0; // steps into Node's own code that are left
@@ -81,7 +81,7 @@ class Watch {
     if (this.placeOf(top).file === BEGINNING && !isError(params) && (await this.isBeginning(top))) {
       this.begins = this.wish.begin || this.pauses;
       this.steps = false; // steps of the previous handler
-      await this.goOn(this.wayOn);
+      await this.resumeBy(this.wayOn);
       return;
     }
     const error = isError(params) ? errorIn(params.data) : null;
@@ -89,13 +89,14 @@ class Watch {
     if (!frames.length) {
       const isCalled = params.callFrames.some((frame) => isAuthors(this.placeOf(frame).file));
       this.inside -= 1;
-      await this.goOn(isCalled && this.inside >= 0 && this.steps ? "stepInto" : this.wayOn);
+      await this.resumeBy(isCalled && this.inside >= 0 && this.steps ? "stepInto" : this.wayOn);
       return;
     }
     const note = error === null ? await this.noteOf(params) : null;
-    this.asked = { why: this.whyOf(params, error), error, note, stands: new Standing((...asked) => this.post(...asked), frames) };
+    const stack = new StoppedStack((...request) => this.post(...request), frames);
+    this.stopped = { why: this.whyOf(params, error), error, note, stack };
     this.begins = this.steps = this.pauses = false;
-    await this.tell({});
+    await this.reportStop({});
   }
 
   /** The frames of the author's code, outermost first; none if it stopped in other code. */
@@ -151,59 +152,59 @@ class Watch {
     return result.type === "string";
   }
 
-  async hear(message) {
+  async receive(message) {
     try {
       if (message.word === "lines") await this.lines.put(message.file, message.lines);
       else if (message.word === "errors") await this.stopAtErrors(message.at);
       else if (message.word === "pause") await this.pause();
       else {
         await this.lines.turn; // so that earlier changes of breakpoints are done
-        if (this.asked) await this.done(message);
+        if (this.stopped) await this.done(message);
       }
     } catch (error) {
-      if (this.asked) await this.tell({ said: String(error?.message ?? error) }); // rejected by the inspector
+      if (this.stopped) await this.reportStop({ said: String(error?.message ?? error) }); // rejected by the inspector
     }
   }
 
-  async goOn(how) {
+  async resumeBy(how) {
     await this.post(`Debugger.${how}`);
     if (how === "resume" && this.pauses) await this.pause(); // requested while it was stopped
   }
 
   async pause() {
-    if (this.asked) return;
+    if (this.stopped) return;
     this.pauses = true;
     if (load(this.running, 0) > 0) await this.post("Debugger.pause");
   }
 
   async done(message) {
     const { word } = message;
-    const { stands } = this.asked;
+    const { stack } = this.stopped;
     if (Object.hasOwn(GOES, word)) {
       this.steps = ["next", "step", "out"].includes(word);
       this.inside = word === "step" ? INSIDE : 0;
-      this.asked = null;
+      this.stopped = null;
       if (word === "off") await this.post("Debugger.setSkipAllPauses", { skip: true });
-      await this.goOn(GOES[word]);
+      await this.resumeBy(GOES[word]);
     } else if (word === "frame") {
-      stands.turnTo(message.at);
-      await this.tell({});
+      stack.select(message.at);
+      await this.reportStop({});
     } else if (word === "members") {
-      await this.tell({ members: await stands.members(message.path, message.of_module) });
+      await this.reportStop({ members: await stack.members(message.path, message.of_module) });
     } else if (word === "line") {
-      const file = message.file || this.placeOf(stands.chosen).file;
-      await this.tell({ said: await this.lines.toggle(file, message.line, message.condition) });
+      const file = message.file || this.placeOf(stack.selected).file;
+      await this.reportStop({ said: await this.lines.toggle(file, message.line, message.condition) });
     } else {
-      await this.tell(await stands.answer(message.text));
+      await this.reportStop(await stack.answer(message.text));
     }
   }
 
   /** Report the stop, with the answer to the last command. */
-  async tell(answer) {
-    const { why, error, note, stands } = this.asked;
+  async reportStop(answer) {
+    const { why, error, note, stack } = this.stopped;
     const sources = new Sources();
-    const places = stands.frames.map((frame) => ({ ...this.placeOf(frame), name: frame.functionName }));
-    const { file, line } = places[stands.at];
+    const places = stack.frames.map((frame) => ({ ...this.placeOf(frame), name: frame.functionName }));
+    const { file, line } = places[stack.at];
     const first = Math.max(line - AROUND, 1);
     const lines = sources.linesOf(file).slice(first - 1, line + AROUND);
     const stop = {
@@ -212,9 +213,9 @@ class Watch {
       error,
       note,
       frames: places.map((place) => sources.frame(place.file, place.line, place.column, place.name)),
-      at: stands.at,
+      at: stack.at,
       lines: lines.map((text, index) => [first + index, text.slice(0, 400)]),
-      variables: await stands.variables(),
+      variables: await stack.variables(),
       named: this.lines.in(file),
       ...answer,
     };

@@ -33,23 +33,23 @@ function eventOf(document) {
  * Return a set that collects the names of members that are read from the event although they are in its context.
  * A proxy as prototype notices that: it is used only for members that the event does not have.
  */
-function heedStrays(event) {
+function watchMisplacedReads(event) {
   const { context } = event;
-  const strays = new Set();
+  const misplaced = new Set();
   const get = (target, name) => {
-    const isStray = typeof name === "string" && !(name in target) && !NAMES.includes(name);
-    if (isStray && isObject(context) && hasOwn(context, name)) strays.add(name);
+    const isMisplaced = typeof name === "string" && !(name in target) && !NAMES.includes(name);
+    if (isMisplaced && isObject(context) && hasOwn(context, name)) misplaced.add(name);
     return target[name];
   };
   setPrototypeOf(event, new OwnProxy(ObjectPrototype, { get }));
-  return strays;
+  return misplaced;
 }
 
 /** Return one sentence on the members that were wrongly read from the event; none if there are none. */
-function strayed(strays) {
-  if (!strays.size) return [];
-  const names = [...strays].slice(0, LISTED);
-  strays.clear();
+function misplacedReadNotes(misplaced) {
+  if (!misplaced.size) return [];
+  const names = [...misplaced].slice(0, LISTED);
+  misplaced.clear();
   const list = names.map((name) => `event.${name}`).join(", ");
   return [`it read ${list}, which no event has: ${names.length > 1 ? "they are" : "it is"} in event.context`];
 }
@@ -92,4 +92,4 @@ function textOf(value) {
   }
 }
 
-module.exports = { eventOf, heedStrays, strayed, putBack, documentOf };
+module.exports = { eventOf, watchMisplacedReads, misplacedReadNotes, putBack, documentOf };

@@ -24,7 +24,7 @@ class Handlers {
     this.baseline = baseline;
     this.late = late;
     this.modules = modules;
-    this.known = new Map(); // path, export, shape, name → {contents, module, env, isTold}
+    this.known = new Map(); // path, export, shape, name → {contents, module, env, isReported}
     this.good = new Map(); // path, export, shape → the last version that was loadable
     this.loads = 0;
     this.settings = {}; // of the host, for plugins
@@ -66,7 +66,7 @@ class Handlers {
   }
 
   keep(code, { handlers, module }, env) {
-    const loaded = { handlers, module, env, isTold: false };
+    const loaded = { handlers, module, env, isReported: false };
     this.loads += 1;
     this.known.set(keyOf(code), loaded);
     this.good.set(stringify(fileOf(code)), loaded);
@@ -92,7 +92,7 @@ class Handlers {
       return `${specifier} ${absent.is}: ${came}${absent.then}`;
     };
     const accepting = (specifier) => `${specifier} is not installed here: its schemas accept everything`;
-    const news = loaded && !loaded.isTold ? [...standIns].map(accepting) : [];
+    const news = loaded && !loaded.isReported ? [...standIns].map(accepting) : [];
     return { files, stubs: [...stubs].map(missing), news };
   }
 }

@@ -176,7 +176,7 @@ function namesUsed(worlds, specifier, parentUrl) {
 function load(worlds, url, context, next) {
   if (url.startsWith(SCHEME)) return { format: "module", source: sourceOf(url), shortCircuit: true };
   const loaded = loadFile(worlds, url, context, next);
-  worlds.heed(url, loaded.format);
+  worlds.noteFormat(url, loaded.format);
   return loaded;
 }
 

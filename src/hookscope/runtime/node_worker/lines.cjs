@@ -9,11 +9,11 @@ const { pathToFileURL } = require("node:url");
 const { fileOf } = require("./frames.cjs");
 const { Point } = require("./points.cjs");
 
-/** The breakpoints of all files. `post` calls the inspector; `tell({file, lines, wrong})` reports where they stop. */
+/** The breakpoints of all files. `post` calls the inspector; `report({file, lines, wrong})` reports where they stop. */
 class Lines {
-  constructor(post, tell) {
+  constructor(post, report) {
     this.post = post;
-    this.tell = tell;
+    this.report = report;
     this.scripts = new Map(); // by the inspector's ID
     this.asked = new Map(); // real path → {file: the path as given, points}
     this.turn = Promise.resolve(); // changes come one after another
@@ -42,7 +42,7 @@ class Lines {
     for (const point of points) await this.set(path, script, point);
     const known = script ? points : points.filter(({ wrong }) => wrong);
     const wrong = known.filter((point) => point.wrong).map((point) => [point.line, point.wrong]);
-    if (script || wrong.length) this.tell({ file, lines: known.map(({ line, at }) => [line, at]), wrong });
+    if (script || wrong.length) this.report({ file, lines: known.map(({ line, at }) => [line, at]), wrong });
   }
 
   async set(path, script, point) {

@@ -18,7 +18,7 @@ const ENDED = { __proto__: null, value: null, failed: false, outside: false };
 class OpenRuns {
   constructor(runner) {
     this.runner = runner;
-    this.runs = new Map(); // id → {held, env, isEnded}
+    this.runs = new Map(); // id → {holder, env, isEnded}
     this.isCrowded = false; // several runs were open since the process was last restored
     this.loading = OwnPromise.resolve();
   }
@@ -36,7 +36,7 @@ class OpenRuns {
     const { id } = message;
     for (const [number, call] of message.know ?? []) runner.known.set(number, call);
     const calls = message.calls.map((number) => runner.known.get(number));
-    const open = { held: {}, env: {}, isEnded: false };
+    const open = { holder: {}, env: {}, isEnded: false };
     this.isCrowded ||= this.runs.size > 0;
     this.runs.set(id, open);
     const view = viewOf(message, message.view, (who, text) => runner.lateText(who, text));
@@ -63,9 +63,9 @@ class OpenRuns {
     if (load.handler && !open.isEnded) {
       if (!isAnnounced) runner.line.say({ id, started: number, loaded: load.took });
       open.env = { ...load.loaded.env, ...call.env };
-      fillIn(answer, await runner.start(call, load, view, open.held));
+      fillIn(answer, await runner.start(call, load, view, open.holder));
       noteArguments(answer, load.handler, view);
-      putOutput(answer, open.held.call);
+      putOutput(answer, open.holder.call);
     }
     runner.noteModule(answer, call.code, load.loaded);
     return answer;
@@ -103,7 +103,7 @@ class OpenRuns {
     const open = this.runs.get(id);
     if (!open) return;
     open.isEnded = true;
-    open.held.call?.end({ ...ENDED });
+    open.holder.call?.end({ ...ENDED });
   }
 }
 

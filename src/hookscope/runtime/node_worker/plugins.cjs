@@ -117,7 +117,7 @@ class Registrations {
     const [options, notes] = plain(rest, `options of ${key}`, OPTIONS);
     for (const note of notes) this.say("warn", note);
     const member = String(this.declares.length);
-    this.handlers.set(member, rest.internal === true ? heard(handler, this.config) : handler);
+    this.handlers.set(member, rest.internal === true ? withPluginConfig(handler, this.config) : handler);
     const row = {
       key,
       member,
@@ -199,16 +199,16 @@ function registerHook(registrations, first, handler, settings) {
  * Wrap a handler of folder events: it receives a copy of the event with the same context, which has `pluginConfig`
  * while the handler runs. For events with two arguments, it is called as it is.
  */
-function heard(handler, config) {
+function withPluginConfig(handler, config) {
   return async (event, ...more) => {
     if (more.length) return handler(event, ...more);
     const { context } = event;
-    const [had, before] = [hasOwn(context, "pluginConfig"), context.pluginConfig];
+    const [wasThere, before] = [hasOwn(context, "pluginConfig"), context.pluginConfig];
     context.pluginConfig = config;
     try {
       return await handler({ ...event, context });
     } finally {
-      if (had) context.pluginConfig = before;
+      if (wasThere) context.pluginConfig = before;
       else delete context.pluginConfig;
     }
   };

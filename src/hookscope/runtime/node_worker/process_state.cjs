@@ -196,14 +196,14 @@ class ProcessState {
       return apply(enable, this, []);
     };
     const { subscribe } = channels.Channel.prototype;
-    channels.Channel.prototype.subscribe = function watched(heard) {
-      subscribed.push([this, heard]);
-      return apply(subscribe, this, [heard]);
+    channels.Channel.prototype.subscribe = function watched(listener) {
+      subscribed.push([this, listener]);
+      return apply(subscribe, this, [listener]);
     };
     const { subscribe: subscribeTo, channel } = channels;
-    channels.subscribe = function watched(name, heard) {
-      subscribed.push([channel(name), heard]);
-      return apply(subscribeTo, channels, [name, heard]);
+    channels.subscribe = function watched(name, listener) {
+      subscribed.push([channel(name), listener]);
+      return apply(subscribeTo, channels, [name, listener]);
     };
     Module.syncBuiltinESMExports();
   }
@@ -220,10 +220,10 @@ class ProcessState {
     const enabled = this.hooks.splice(0);
     if (enabled.length) changed.push("async hooks");
     for (const hook of enabled) hook.disable();
-    const heard = this.subscribed.splice(0);
-    if (heard.length && !isLoad) {
+    const subscriptions = this.subscribed.splice(0);
+    if (subscriptions.length && !isLoad) {
       changed.push("diagnostics channels");
-      for (const [channel, listener] of heard) channel.unsubscribe(listener);
+      for (const [channel, listener] of subscriptions) channel.unsubscribe(listener);
     }
     this.restoreListeners(changed, isLoad);
   }

@@ -80,7 +80,7 @@ class Runner {
     const { files, news } = this.handlers.reached(code, loaded);
     const found = error ? null : loaded.module;
     const module = found && { ...found, log: [...found.log, ...news.map(asLog)] };
-    if (module) loaded.isTold = true;
+    if (module) loaded.isReported = true;
     this.line.say({ id, loaded: took, error, module, dirty: !isClean, ...(files.length ? { files } : {}) });
     this.keepCompiled();
   }
@@ -187,7 +187,7 @@ class Runner {
   }
 
   /** Run a loaded handler in its environment, to its end. */
-  async start({ code, env, who, fault }, { loaded, handler }, view, held = null) {
+  async start({ code, env, who, fault }, { loaded, handler }, view, holder = null) {
     const whole = fault ? broken(handler, fault, view) : handler;
     const target = this.stopping?.around(whole, who ?? "") ?? whole;
     const call = () => {
@@ -196,7 +196,7 @@ class Runner {
       return view.call(target, who ?? "");
     };
     const called = this.stopping ? () => this.stopping.bare.call(call) : call;
-    const outcome = await this.calls.run(who ?? "", called, held);
+    const outcome = await this.calls.run(who ?? "", called, holder);
     this.stopping?.ended();
     if (outcome.outside) await new OwnPromise(soon); // its timer ends only after its error is handled
     return outcome;
@@ -244,7 +244,7 @@ class Runner {
   noteModule(answer, code, loaded) {
     const { files, stubs, news } = this.handlers.reached(code, loaded);
     answer.notes.push(...stubs, ...news);
-    if (loaded) loaded.isTold = true;
+    if (loaded) loaded.isReported = true;
     if (files.length) answer.files = files;
   }
 

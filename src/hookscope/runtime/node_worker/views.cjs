@@ -5,7 +5,7 @@
 "use strict";
 
 const { contextOf } = require("./context.cjs");
-const { documentOf, eventOf, heedStrays, putBack, strayed } = require("./event.cjs");
+const { documentOf, eventOf, watchMisplacedReads, putBack, misplacedReadNotes } = require("./event.cjs");
 const { plain, plainEvent } = require("./plain.cjs");
 const { inSession } = require("./state.cjs");
 
@@ -54,7 +54,7 @@ class Value {
 class SeedEvent extends Value {
   constructor(document) {
     super(eventOf(document));
-    this.strays = heedStrays(this.value);
+    this.misplaced = watchMisplacedReads(this.value);
   }
 
   get given() {
@@ -62,7 +62,7 @@ class SeedEvent extends Value {
   }
 
   putBack() {
-    return [...strayed(this.strays), ...putBack(this.value)];
+    return [...misplacedReadNotes(this.misplaced), ...putBack(this.value)];
   }
 
   seen() {
@@ -76,7 +76,7 @@ class Arguments extends Value {
   constructor(document, late) {
     super(document.frozen ? frozen(document.event) : document.event);
     this.document = document;
-    this.held = document.sync ? new Map(entries(this.value ?? {})) : new Map();
+    this.originals = document.sync ? new Map(entries(this.value ?? {})) : new Map();
     this.asked = [...document.asked];
     this.late = late;
     this.isOpen = true;
@@ -112,7 +112,7 @@ class Arguments extends Value {
 
   /** Names of members whose object was replaced: a host that holds the old object does not see the new one. */
   replaced() {
-    return [...this.held].filter(([name, value]) => isObject(value) && this.value[name] !== value).map(([name]) => name);
+    return [...this.originals].filter(([name, value]) => isObject(value) && this.value[name] !== value).map(([name]) => name);
   }
 
   close() {

@@ -132,7 +132,7 @@ class Worlds {
   }
 
   /** Note the format of a loaded module. */
-  heed(url, format) {
+  noteFormat(url, format) {
     if (format?.startsWith("commonjs")) this.common.add(url);
     else this.common.delete(url);
   }

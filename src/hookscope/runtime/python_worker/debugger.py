@@ -208,7 +208,7 @@ class HandlerDebugger(bdb.Bdb):
         return self._note is not None
 
     def _evaluate_breakpoints(self, frame: FrameType) -> str | None:
-        """Return None if no breakpoint stops here; else a note about the condition, mostly empty."""
+        """Return a note about the condition, mostly empty, if a breakpoint stops here; else None."""
         known = self._breakpoints.at_file(frame.f_code.co_filename).get(frame.f_lineno)
         if not known or self._is_off:
             return None

@@ -39,7 +39,7 @@ _now = time.perf_counter  # bound before any handler runs
 
 
 class Malformed(Exception):
-    """The file loads, but does not export what its place in the agent or plugin requires."""
+    """A file that loads, but does not export what a file at its path in the agent or plugin must export."""
 
 
 class HandlerModule(NamedTuple):

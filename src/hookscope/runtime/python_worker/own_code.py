@@ -1,8 +1,8 @@
-"""The worker's own code: compared after each handler with what it was, and restored.
+"""Compares the worker's own code after each handler with its original, and restores it.
 
-A handler reaches it through `sys.modules`, a stack frame or `gc`. What it replaces there could falsify the
-results of later handlers: the host replaces a worker whose own code was changed. A handler that changes this
-check too is not noticed.
+A handler reaches this code through `sys.modules`, a stack frame or `gc`, and could so falsify the results of
+later handlers. The host replaces a worker whose code was changed. It does not notice if a handler changes
+this check too.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ OWN_PACKAGE, OWN_EVENT = "_hookscope_worker.", "_hookscope_event"
 
 
 def watch_own_code(worker: Any, *others: Any) -> None:
-    """Set `worker.restore_own_code` to a function that restores our code, and returns the names of what
-    differed.
+    """Set `worker.restore_own_code` to a function that restores our code and returns the changed names.
 
-    It uses nothing but what it holds, because a handler may have replaced anything else. The worker and the
-    `others` are long-lived objects, whose methods and parts a handler could replace.
+    The function uses only its own variables, because a handler may have replaced everything else. It also
+    restores the methods and parts of the worker and of the `others`, which are long-lived objects.
     """
     known = [(name, vars(owner), owner, dict(vars(owner))) for name, owner in _own_modules_and_classes()]
     values = chain.from_iterable(names.values() for _, names, _, _ in known)

@@ -361,7 +361,7 @@ class LeftoversWatch:
         self._threads, self._processes = self._first = _running_threads(), _running_children()
 
     def check(self) -> tuple[str, bool]:
-        """Return (what is running and new since the last check, in words; whether anything is running)."""
+        """Return (a description of what was started since the last check and runs, whether anything runs)."""
         threads, processes = _running_threads(), _running_children()
         if threads == self._threads and not processes and not self._processes:  # nearly always
             return "", threads > LISTENER_THREADS
@@ -437,7 +437,7 @@ def _read_file(path: str) -> str:
 
 
 class AnswerNotes:
-    """Adds notes to answers: on what a call left behind, and on what was not available to it."""
+    """Adds notes to answers: what a call left running or open, and which variables it did not get."""
 
     def __init__(self, line: Any, memory: int) -> None:
         """`memory` is the worker's limit in bytes, 0 for none."""

@@ -466,7 +466,7 @@ def _set_policy(module: Any, _: Any) -> None:
 
 
 def _temporary(module: Any) -> Any:
-    """Return the folder that a handler has set; None if the module itself would choose it."""
+    """Return the folder that a handler has set; None if it is the default of the module."""
     folder = module.tempdir
     return None if folder is None or folder in module._candidate_tempdir_list() else folder
 

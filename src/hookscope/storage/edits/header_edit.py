@@ -117,7 +117,7 @@ def without_header_member(source: bytes, key: str) -> bytes:
     text = text_of(source)
     at, span = locate_frontmatter(source, (key,), of_key=True), locate_frontmatter(source, (key,))
     if at is None or span is None or at.column != 1:
-        raise CannotEdit(f"`{key}` has no lines of its own")
+        raise CannotEdit(f"`{key}` shares a line with other members")
     end = text.find("\n", max(span.end, at.end))
     lines = Span(at.line, 1, at.start, len(text) if end < 0 else end + 1)
     return _read_again(_spliced(text, lines, ""), without_member(old, (key,)))

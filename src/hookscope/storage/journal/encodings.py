@@ -396,7 +396,7 @@ def _pieces(text: str, value: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends(piece: str, part: str) -> Iterator[int]:
-    """Yield the lengths of those beginnings of a piece that end with this part."""
+    """Yield the end of each occurrence of `part` in `piece`."""
     at = piece.find(part)
     while at >= 0:
         yield at + len(part)

@@ -117,7 +117,7 @@ class JsonEditor(TextArea):
             self.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave F6 and F7 to the pane: in an editor they replace its keys `w` and `g`."""
+        """Disable Textual's F6 and F7: in an editor, these keys act as `w` and `g` of the pane."""
         if action in ("select_line", "select_all"):
             return False
         return super().check_action(action, parameters)

@@ -259,7 +259,7 @@ class KnownField:
 
     name: str
     help: str
-    told: str = ""  # help with values and types
+    full_help: str = ""  # help with values and types
     example: str = '""'  # JSON, possibly of several lines
     values: tuple[str, ...] = ()  # possible values as JSON; empty: any
     members: tuple[KnownField, ...] = ()  # members of the object, or of each item of the list
@@ -308,7 +308,7 @@ def known_field_help(known: Sequence[KnownField], name: str | None, text: str) -
     """Return one line about this field, else about the fields that `text` lacks."""
     field = next((offer for offer in known if offer.name == name), None)
     if field is not None:
-        return f"{name}: {field.told or field.help}"
+        return f"{name}: {field.full_help or field.help}"
     absent = [offer.name for offer in known if f'"{offer.name}"' not in text and offer.name != CFG]
     return f"other fields:  {', '.join(absent)}" if absent else ""
 
@@ -440,7 +440,7 @@ def completions_at(spot: CompletionPlace, known: Sequence[KnownField]) -> tuple[
     if spot.slot == "value":
         return value_completions(next((offer for offer in offered if offer.name == spot.name), None))
     return tuple(
-        Completion(offer.name, offer.told or offer.help, offer.example)
+        Completion(offer.name, offer.full_help or offer.help, offer.example)
         for offer in offered
         if offer.name not in spot.names
     )

@@ -239,18 +239,18 @@ class ValueInput(Input):
         super().__init__(compact=True, select_on_focus=False)
         self._owner = owner
         self._literal = False  # whether the value is a text, not JSON
-        self._told = True  # whether changes are reported to the owner
+        self._reports = True  # whether changes are reported to the owner
 
     def show(self, value: str, literal: bool, placeholder: str) -> None:
         """Show another row's value, with the cursor at its end."""
         self._literal, self.placeholder = literal, placeholder
-        self._told = False
+        self._reports = False
         self.value = value
-        self._told = True
+        self._reports = True
         self.cursor_position = len(value)
 
     def watch_value(self, value: str) -> None:
-        if self._told:
+        if self._reports:
             self._owner.typed(value)
 
     def watch_selection(self) -> None:

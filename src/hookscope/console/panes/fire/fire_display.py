@@ -248,7 +248,7 @@ class RunView:
         self.parts = layout.parts
         self.runs = RecentRuns(clock)
         self.plan: Plan | None = None
-        self.asked: dict[int, Asked] = {}  # the request of each run that the composer or a save started
+        self.requests: dict[int, Asked] = {}  # the request of each run that the composer or a save started
         self._problem = ""  # why there is no plan
         self._began = 0.0
         self._over = ("", 0.0)  # the last job that could have been cancelled, and when it ended
@@ -335,9 +335,9 @@ class RunView:
         self.runs.begin(number, plan, datetime.now(UTC), limits)
         self._unseen = False
         if fired is not None:
-            self.asked[number] = fired
+            self.requests[number] = fired
         kept = {sheet.number for sheet in self.runs.sheets}
-        self.asked = {number: how for number, how in self.asked.items() if number in kept}
+        self.requests = {number: how for number, how in self.requests.items() if number in kept}
         if self._layout.zoomed != "run":
             self._layout.zoom(None)
         self._layout.end_writing()
@@ -388,9 +388,9 @@ class RunView:
         if self._waited is not self.waits:  # other keys are available now
             self._waited = self.waits
             self._pane.refresh_bindings()
-        older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
-        neighbours = (("fire.older", older), ("fire.newer", newer))
-        beside = key_hints(*((key, f"run {number}") for key, number in neighbours if number is not None))
+        older, newer = self.runs.adjacent(-1), self.runs.adjacent(1)
+        adjacent = (("fire.older", older), ("fire.newer", newer))
+        beside = key_hints(*((key, f"run {number}") for key, number in adjacent if number is not None))
         pane, job_hint = self._pane.query_one(RunPane), Content("")
         if self._unseen:
             sign = Content.styled(f"» {self._job()} is still running", "$text-accent")

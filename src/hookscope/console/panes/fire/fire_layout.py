@@ -117,7 +117,7 @@ class LazyParts:
         self._pane, self._make, self._show_all = pane, make, show_all
         self._at_once = self._furnishing = at_once
         self._there = asyncio.Event()
-        self._waiting: list[Callable[[], None]] = []  # calls to make once the parts are mounted
+        self._waiting: list[Callable[[], object]] = []  # calls to make once the parts are mounted
 
     def compose(self) -> Iterator[Widget]:
         """Yield the parts if `at_once` is true, else nothing."""
@@ -144,7 +144,7 @@ class LazyParts:
         self.mount_parts()
         await self._there.wait()
 
-    def when_mounted(self, call: Callable[[], None]) -> None:
+    def when_mounted(self, call: Callable[[], object]) -> None:
         """Make this call once the parts are mounted: now, or on first use."""
         if self.parts_mounted:
             call()

@@ -39,7 +39,6 @@ from hookscope.model.uncalled_hooks import event_kinds
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
-    from hookscope.console.panes.fire.run_sheet import RunSheet
 
 
 DEFAULT_SESSION_MESSAGE = "hi"  # message of a simulated session if the composer has none
@@ -77,7 +76,7 @@ class FirePane(RemovableWidget):
         self.run_view = RunView(
             self, self._arrangement, self.event_view, clock, lambda: self.view, lambda: self.job
         )
-        self._told: fire_requests.DraftChanged | None = None
+        self._posted: fire_requests.DraftChanged | None = None
         self._options = FireOptions()  # as last chosen
 
     # The parts.
@@ -132,7 +131,7 @@ class FirePane(RemovableWidget):
 
     def _show_view(self) -> None:
         self.query_one(RunPane).view = self.view
-        self._told = None  # the same event may have another plan now
+        self._posted = None  # the same event may have another plan now
         self.event_view.show_view()
         if self.view is not None:
             self.run_view.draw_plan()
@@ -154,8 +153,8 @@ class FirePane(RemovableWidget):
         if action == "part" and self.parts_mounted:
             ctx = has_second_argument(self._composer.draft.key, self.view)
             return "" if ctx else "Handlers of this event get no second argument."
-        if action in TURN_ACTIONS and self.run_view.runs.neighbour(TURN_ACTIONS[action]) is None:
-            return self._no_neighbour(TURN_ACTIONS[action])
+        if action in TURN_ACTIONS and self.run_view.runs.adjacent(TURN_ACTIONS[action]) is None:
+            return self._no_adjacent_run(TURN_ACTIONS[action])
         if action in ("pass_over", "run_all") and not self.run_view.waits:
             return self._not_paused_text()
         if action == "cancel" and not self.run_view.going:
@@ -188,6 +187,18 @@ class FirePane(RemovableWidget):
         self._composer.read()
         return self._composer
 
+    def _valid_event(self, verb: str = "fired") -> Event | None:
+        """Return the composer's event. If it is invalid, say that it was not fired, go to the mistake, and
+        return None.
+        """
+        composer = self._composed()
+        checked = composer.checked
+        if checked.event is None:
+            place = f"line {checked.line}: " if checked.line else ""
+            self._say(f"Not {verb}: {place}{safe_word(checked.problem or 'still scanning')}.", "warning")
+            composer.go_to_mistake()
+        return checked.event
+
     def action_step(self) -> None:
         if self.run_view.waits:
             self.post_message(fire_requests.StepRequested("run_it"))
@@ -201,13 +212,9 @@ class FirePane(RemovableWidget):
             self._fire_slowly(debugged=True)
 
     def _fire_slowly(self, *, stepped: bool = False, debugged: bool = False) -> None:
-        composer = self._composed()
-        event = composer.checked.event
-        if event is None:
-            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still scanning')}.", "warning")
-            composer.go_to_mistake()
-        elif not self._busy():
-            only = composer.draft.only
+        event = self._valid_event()
+        if event is not None and not self._busy():
+            only = self._composer.draft.only
             options = FireOptions(only=only, stepped=stepped, debugged=debugged)
             self._fire(event, only, options=options, written=True)
 
@@ -235,7 +242,7 @@ class FirePane(RemovableWidget):
         elif not self._busy():
             file = sheet.checked.file if sheet.checked is not None else None
             guarded = sheet.run is not None and sheet.run.guarded is not None
-            how = self.run_view.asked.get(sheet.number)
+            how = self.run_view.requests.get(sheet.number)
             if how is None:
                 self._fire(sheet.plan.event, None, guarded, file)
             else:
@@ -263,31 +270,29 @@ class FirePane(RemovableWidget):
         sheet = self.run_view.runs.current
         if sheet is None:
             self._say(with_keys(NOTHING_FIRED))
-        elif sheet.checked is None and self.event_view.unchanged is None and self._composer_has(sheet):
-            self.action_save(accept=True)
         elif sheet.checked is None:
-            next_step = with_keys("Press {fire.fire} to fire this event, then {fire.accept}.")
-            self._say(f"Run {sheet.number} has no saved event. {next_step}")
+            shown = same_event(sheet.plan.event, self._composed().checked.event)
+            if shown and self.event_view.unchanged is None:
+                self.action_save(accept=True)
+            else:
+                next_step = with_keys("Press {fire.fire} to fire this event, then {fire.accept}.")
+                self._say(f"Run {sheet.number} has no saved event. {next_step}")
         elif sheet.checked.accepted:
             self._say(f"{safe_word(sheet.checked.file.name)} already expects these results.")
         else:
             self.post_message(fire_requests.AcceptRequested(sheet.number, sheet.checked))
 
-    def _composer_has(self, sheet: RunSheet) -> bool:
-        """Return True if the composer's event is the one of this run."""
-        return same_event(sheet.plan.event, self._composed().checked.event)
-
     def action_turn_run(self, by: int) -> None:
-        number = self.run_view.runs.neighbour(by)
+        number = self.run_view.runs.adjacent(by)
         if number is None:
-            self._say(self._no_neighbour(by))
+            self._say(self._no_adjacent_run(by))
         else:
             self.run_view.show_run(number)
 
     def _not_paused_text(self) -> str:
         return with_keys("No handler is paused. Press {fire.step} to fire step by step.")
 
-    def _no_neighbour(self, by: int) -> str:
+    def _no_adjacent_run(self, by: int) -> str:
         if self.run_view.runs.current is None:
             return with_keys(NOTHING_FIRED)
         return "There is no older run in memory." if by < 0 else "This is the newest run."
@@ -297,15 +302,15 @@ class FirePane(RemovableWidget):
         event.stop()
         self.event_view.changed(event.draft)
         self._arrangement.make_room_to_write()
-        told = fire_requests.DraftChanged(event.checked.event, event.draft.only)
-        before = self._told
-        if before is not None and before.only == told.only and same_event(before.event, told.event):
+        change = fire_requests.DraftChanged(event.checked.event, event.draft.only)
+        before = self._posted
+        if before is not None and before.only == change.only and same_event(before.event, change.event):
             return
-        if before is not None and before.event and told.event and before.event.key != told.event.key:
+        if before is not None and before.event and change.event and before.event.key != change.event.key:
             self._arrangement.prefer_plan(True)
-        self._told = told
-        self.post_message(told)
-        if told.event is None and event.checked.problem:
+        self._posted = change
+        self.post_message(change)
+        if change.event is None and event.checked.problem:
             self.run_view.show_plan(None)
 
     @on(KeyField.PickRequested)
@@ -341,29 +346,27 @@ class FirePane(RemovableWidget):
         self._parts.when_mounted(self.action_fire)
         self._parts.mount_parts()
 
+    def fire_recorded(self, event: Event) -> None:
+        """Put a recorded event into the composer, fire it on copies, and focus its run."""
+        self.event_view.load_event(event)
+        self.run_view.awaited, self.run_view.brings_focus = event.timestamp, True
+        request = fire_requests.FireRequested(event, None, guarded=True)
+        self._parts.when_mounted(lambda: self.post_message(request))
+
     def action_fire(self, guarded: bool = False) -> None:
         if self._busy():
             return
-        composer = self._composed()
-        event = composer.checked.event
-        if event is None:
-            place = f"line {composer.checked.line}: " if composer.checked.line else ""
-            self._say(f"Not fired: {place}{safe_word(composer.checked.problem)}.", "warning")
-            composer.go_to_mistake()
-            return
-        self._fire(event, composer.draft.only, guarded, self.event_view.unchanged, written=True)
+        event = self._valid_event()
+        if event is not None:
+            self._fire(event, self._composer.draft.only, guarded, self.event_view.unchanged, written=True)
 
     def action_otherwise(self) -> None:
-        composer = self._composed()
-        event = composer.checked.event
+        event = self._valid_event()
         if event is None or self.view is None:
-            self._say(f"Not fired: {safe_word(composer.checked.problem or 'still scanning')}.", "warning")
-            composer.go_to_mistake()
             return
-        subscribed = (
-            list(dict.fromkeys(call.name for call in self.run_view.plan.calls)) if self.run_view.plan else []
-        )
-        chosen = replace(self._options, only=composer.draft.only)
+        calls = self.run_view.plan.calls if self.run_view.plan else ()
+        subscribed = list(dict.fromkeys(call.name for call in calls))
+        chosen = replace(self._options, only=self._composer.draft.only)
         screen = FireOptionsScreen(event.key, chosen, hooks_for_event(self.view, event), subscribed)
         self.app.push_screen(screen, self._fire_with_options)
 
@@ -382,48 +385,35 @@ class FirePane(RemovableWidget):
         event = self._composed().checked.event
         message = event.context.get("message") if event is not None else None
         if not self._busy():
-            self.post_message(
-                fire_requests.SessionRequested(
-                    message if isinstance(message, str) and message else DEFAULT_SESSION_MESSAGE
-                )
-            )
+            text = message if isinstance(message, str) and message else DEFAULT_SESSION_MESSAGE
+            self.post_message(fire_requests.SessionRequested(text))
 
     def action_arm(self) -> None:
-        composer = self._composed()
-        if composer.checked.event is None:
-            self._say(f"Not armed: {safe_word(composer.checked.problem)}.", "warning")
-        else:
-            self.post_message(
-                fire_requests.FireOnSaveRequested(
-                    composer.checked.event, composer.draft.only, self.event_view.unchanged
-                )
-            )
+        event = self._valid_event("armed")
+        if event is not None:
+            only, file = self._composer.draft.only, self.event_view.unchanged
+            self.post_message(fire_requests.FireOnSaveRequested(event, only, file))
 
     def action_save(self, anew: bool = False, accept: bool = False) -> None:
         """Save the event. `anew`: under another name. `accept`: then accept the results of its run."""
-        composer = self._composed()
-        event = composer.checked.event
+        event = self._valid_event("saved")
         if event is None or self.view is None:
-            self._say(f"Not saved: {safe_word(composer.checked.problem or 'still scanning')}.", "warning")
-            composer.go_to_mistake()
             return
         file = None if anew else self.event_view.loaded
         if file is not None and self.event_view.unchanged is not None:
             self._say(f"{safe_word(file.name)} is up to date.")
             return
-        saved = saved_draft_of(composer.draft, event, self.view)
-        self.post_message(fire_requests.SaveEventRequested(saved, file, composer.draft, accept))
+        draft = self._composer.draft
+        saved = saved_draft_of(draft, event, self.view)
+        self.post_message(fire_requests.SaveEventRequested(saved, file, draft, accept))
 
     def action_saved(self) -> None:
         self.post_message(fire_requests.SavedEventsRequested())
 
     def action_fuzz(self) -> None:
-        composer = self._composed()
-        event = composer.checked.event
-        if event is None:
-            self._say(f"Not fired: {safe_word(composer.checked.problem)}.", "warning")
-        elif not self._busy():
-            self.post_message(fire_requests.FuzzRequested(event, composer.draft.only))
+        event = self._valid_event()
+        if event is not None and not self._busy():
+            self.post_message(fire_requests.FuzzRequested(event, self._composer.draft.only))
 
     def action_cancel(self) -> None:
         if self.run_view.going:
@@ -455,9 +445,8 @@ class FirePane(RemovableWidget):
         elif part is not None and self.size.width >= self.screen.size.width:
             self._arrangement.zoom(part)
             return
-        if (
-            not zoomed or self.screen.size.width >= WIDE_SCREEN
-        ):  # zoom the whole pane, or show the other panes again
+        if not zoomed or self.screen.size.width >= WIDE_SCREEN:
+            # zoom the whole pane, or show the other panes again
             await self.run_action("screen.zoom")
 
     def action_template(self) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -74,12 +75,7 @@ class RecentRuns:
 
     def _with_past(self, sheet: RunSheet) -> RunSheet:
         """Return the sheet with the times of each handler in the last runs of the same event."""
-        key = sheet.plan.event.key
-        earlier = [
-            one.run
-            for one in reversed(self._sheets.values())
-            if one.number < sheet.number and one.run is not None and one.plan.event.key == key
-        ][:MOST_PAST_TIMES]
+        earlier = [run for _, run in islice(self._earlier_runs(sheet), MOST_PAST_TIMES)]
         times: dict[tuple[str, str], list[float]] = {}
         for result in (result for run in earlier for result in run.results):
             times.setdefault((result.call.name, result.call.key), []).append(result.took)
@@ -116,7 +112,8 @@ class RecentRuns:
         """End a run with its result; `run` None: it failed because of `problem`."""
         self.settle()
         if number in self._sheets:
-            sheet = replace(self._sheets[number], before=self._last_of(number))
+            sheet = self._sheets[number]
+            sheet = replace(sheet, before=next(self._earlier_runs(sheet), None))
             self._sheets[number] = (
                 finish_sheet(sheet, run) if run else fail_sheet(sheet, problem or "unknown reason")
             )
@@ -130,15 +127,13 @@ class RecentRuns:
         if number in self._sheets:
             self._sheets[number] = replace(self._sheets[number], checked=checked)
 
-    def _last_of(self, number: int) -> tuple[int, Run] | None:
-        """Return the newest earlier run of the same event."""
-        key = self._sheets[number].plan.event.key
-        for sheet in reversed(self._sheets.values()):
-            if sheet.number < number and sheet.run is not None and sheet.plan.event.key == key:
-                return sheet.number, sheet.run
-        return None
+    def _earlier_runs(self, sheet: RunSheet) -> Iterator[tuple[int, Run]]:
+        """Yield the finished earlier runs of the same event with their numbers, newest first."""
+        for one in reversed(self._sheets.values()):
+            if one.number < sheet.number and one.run and one.plan.event.key == sheet.plan.event.key:
+                yield one.number, one.run
 
-    def neighbour(self, by: int) -> int | None:
+    def adjacent(self, by: int) -> int | None:
         """Return the number of the run `by` places newer than the shown one (older if negative), or None."""
         numbers = list(self._sheets)
         if self.shown not in self._sheets:

@@ -23,7 +23,7 @@ from hookscope.console.theme.text_styles import (
     fixed_width,
     safe_word,
 )
-from hookscope.model.run import FileChange, NotRun, OriginalsCheck, Result, Run, SandboxResult, reported_log
+from hookscope.model.run import FileChange, NotRun, Result, Run, SandboxResult, reported_log
 from hookscope.model.run_comparison import CallKey, results_by_call
 from hookscope.model.text import duration
 from hookscope.model.uncalled_hooks import split_listed
@@ -144,7 +144,7 @@ class Remark:
 class GroupHeading:
     """A heading with the host's name for the calls below it, if an event goes through several executors."""
 
-    lane: str
+    name: str
     note: str = ""
 
 
@@ -167,12 +167,8 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool, room: int = 0) -> 
     near_misses = listed[len(listeners) :]
     rows = (*entries_with_headings(sheet), *run_remarks(sheet), *_time_remarks(sheet))
     if unfolded:
-        return (
-            *rows,
-            *listed,
-            *others,
-            *_fold_remarks([f"{key_of('run.others')} folds these"] if sheet.not_run else []),
-        )
+        folds = _fold_remarks([f"{key_of('run.others')} folds these"] if sheet.not_run else [])
+        return (*rows, *listed, *others, *folds)
     fits = len(listed) <= FEW_SKIPPED or len(rows) + len(listed) < room  # the last line is for others
     shown = listed if fits else listeners if len(listeners) <= FEW_SKIPPED else []
     folded = []
@@ -187,18 +183,18 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool, room: int = 0) -> 
 
 
 def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
-    """Return the calls with a heading for each executor, and `recorded` after those of the channel."""
-    if not any(row.lane for row in sheet.rows):
+    """Return the calls, with a heading for each executor and one, `recorded`, after the channel's calls."""
+    if not any(row.group for row in sheet.rows):
         return sheet.rows
     listed: list[WaterfallEntry] = []
-    lane, recorded = "", False
+    group, recorded = "", False
     for row in sheet.rows:
-        if not recorded and row.lane != "channel":
+        if not recorded and row.group != "channel":
             listed.append(GroupHeading(RECORDED_GROUP, _record_id(sheet)))
             recorded = True
-        if row.lane != lane:
-            lane = row.lane
-            listed += [GroupHeading(lane, GROUP_NOTES.get(lane, ""))] if lane else []
+        if row.group != group:
+            group = row.group
+            listed += [GroupHeading(group, GROUP_NOTES.get(group, ""))] if group else []
         listed.append(row)
     return tuple(listed)
 
@@ -213,29 +209,26 @@ def run_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
     """Return remarks on the run: changes since the last run, its failure, its assumptions."""
     if sheet.run is None:
         return (Remark(safe_word(sheet.problem, 300)),) if sheet.problem else ()
-    against: tuple[str, ...] = ()
-    if sheet.before is not None:
-        against = (f"compared with run {sheet.before[0]}: {comparison_summary(sheet.before[1], sheet.run)}",)
-    of_stream = (
-        sheet.run.event.kind == "stream"
-    )  # a stream's failure is the error of a call, shown with the follow-up events
-    failure = (sheet.run.ending.failure,) if sheet.run.ending.failure and not of_stream else ()
-    assumed = (
-        (f"fired with assumptions: {', '.join(sorted(sheet.run.assumed))}",) if sheet.run.assumed else ()
-    )
-    forced = dict.fromkeys(result.call.name for result in sheet.run.results if result.forced)
-    called = (f"forced: {', '.join(map(safe_word, forced))} would not run otherwise",) if forced else ()
-    texts = (
-        *called,
-        *against,
-        *failure,
-        *_log_lines(sheet.run),
-        *_follow_up_lines(sheet.run),
-        *sheet.run.notes[:FEW_SKIPPED],
-        *assumed,
-    )
     copies = (_copies_remark(sheet.run.guarded),) if sheet.run.guarded is not None else ()
-    return (*_expectation_remarks(sheet), *copies, *(Remark(safe_word(text, 300)) for text in texts))
+    texts = (Remark(safe_word(text, 300)) for text in _remark_texts(sheet, sheet.run))
+    return (*_expectation_remarks(sheet), *copies, *texts)
+
+
+def _remark_texts(sheet: RunSheet, run: Run) -> Iterator[str]:
+    forced = dict.fromkeys(result.call.name for result in run.results if result.forced)
+    if forced:
+        yield f"forced: {', '.join(map(safe_word, forced))} would not run otherwise"
+    if sheet.before is not None:
+        yield f"compared with run {sheet.before[0]}: {comparison_summary(sheet.before[1], run)}"
+    if run.ending.failure and run.event.kind != "stream":  # a stream's failure is the error of a call
+        yield run.ending.failure
+    yield from (line.text for line in reported_log(run)[:MOST_LOG_LINES])
+    for caused in run.caused:  # events with calls are listed with them
+        if not caused.results:
+            yield f"↳ {caused.event.key} follows; no hook ran on it"
+    yield from run.notes[:FEW_SKIPPED]
+    if run.assumed:
+        yield f"fired with assumptions: {', '.join(sorted(run.assumed))}"
 
 
 def _time_remarks(sheet: RunSheet) -> Iterator[Remark]:
@@ -280,15 +273,6 @@ def _expectation_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
     return (Remark(text, about="expected", style=style),)
 
 
-def _log_lines(run: Run) -> list[str]:
-    return [line.text for line in reported_log(run)[:MOST_LOG_LINES]]
-
-
-def _follow_up_lines(run: Run) -> list[str]:
-    """Return the events that this one caused and that no hook ran on; the calls of others are listed."""
-    return [f"↳ {caused.event.key} follows; no hook ran on it" for caused in run.caused if not caused.results]
-
-
 def _copies_remark(guarded: SandboxResult) -> Remark:
     kinds = Counter(change.kind for change in guarded.changes)
     counts = ", ".join(f"{counted(kinds[kind], 'file')} {kind}" for kind in FILE_CHANGE_KINDS if kinds[kind])
@@ -297,19 +281,11 @@ def _copies_remark(guarded: SandboxResult) -> Remark:
         if guarded.no_network and guarded.read_only_disk
         else "copies only, no isolation"
     )
-    originals = guarded.originals
-    past = (
-        ""
-        if guarded.read_only_disk or not originals or not originals.changed
-        else _changed_originals(originals)
-    )
-    counts = ", ".join(filter(None, (counts, past)))
+    if guarded.originals and guarded.originals.changed and not guarded.read_only_disk:
+        changed = len(guarded.originals.changed) + guarded.originals.unlisted
+        counts = ", ".join(filter(None, (counts, f"{counted(changed, 'original')} changed")))
     none = "no copy was changed" if guarded.complete else "not everything could be compared"
     return Remark(f"on copies ({isolation}): {counts or none}", about="copies")
-
-
-def _changed_originals(originals: OriginalsCheck) -> str:
-    return f"{counted(len(originals.changed) + originals.unlisted, 'original')} changed"
 
 
 def _fold_remarks(parts: list[str]) -> tuple[Remark, ...]:

@@ -262,7 +262,7 @@ class RunPane(RemovableWidget, Vertical):
         self._tab = self._wanted = tab
 
     def _follow_row(self) -> None:
-        """Open the wanted tab if the row has content there; else its error, or its first tab with content."""
+        """Open the requested tab if it has content; else the error, or the first tab with content."""
         row, sheet, tabs = self.row, self._sheet, self._tabs()
         if sheet is not None and row is not None and row.result is not None:
             wanted: tuple[Tab, ...] = (self._wanted, "error", *tabs[1:])  # times are always there
@@ -373,8 +373,8 @@ class RunPane(RemovableWidget, Vertical):
                 return run_lines.expectation_text(self._sheet.checked)
             case Remark():
                 return Content(selected.text)
-            case GroupHeading(lane, note):
-                return Content(f"{lane}\n{note}")
+            case GroupHeading(name, note):
+                return Content(f"{name}\n{note}")
         return ending_text(self._sheet) if self._sheet is not None else Content()
 
     def _tab_input(self, sheet: RunSheet, row: CallRow, host: Host, limit: int, width: int) -> TabInput:

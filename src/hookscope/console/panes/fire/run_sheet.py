@@ -231,20 +231,20 @@ class CallRow:
     limit: float | None  # seconds that it may run; None: no limit
     phase: CallPhase = "waiting"
     started: float = 0.0  # seconds from the start of the run
-    heard: float = 0.0  # when its start was reported, by the screen's clock
+    reported: float = 0.0  # when its start was reported, by the screen's clock
     result: Result | None = None
     reason: str = ""  # why it did not run
     depth: int = 0  # level of a follow-up event
     follow_up: Event | None = None  # the follow-up event; None: the run's own event
     event: object = None  # while paused: the event it would receive, as JSON values
-    lane: str = ""  # the host's name for its executor: channel, typed, *
+    group: str = ""  # the host's name for its group of calls: channel, typed, *
     past: tuple[float, ...] = ()  # seconds that it ran in earlier runs, newest first
 
     def took(self, now: float) -> float:
         """Return the seconds it ran, or has run so far."""
         if self.result is not None:
             return self.result.took
-        return max(now - self.heard, 0.0) if self.phase == "running" else 0.0
+        return max(now - self.reported, 0.0) if self.phase == "running" else 0.0
 
     def ended(self, now: float) -> float:
         """Return when it ended, or now, in seconds from the start of the run."""
@@ -356,7 +356,8 @@ def begin_sheet(number: int, plan: Plan, now: float, at: datetime, limits: Limit
     """Return the sheet of a run that has been requested: all calls are waiting."""
     calls = ((call, group.label) for group in plan.groups for call in group.calls)
     rows = tuple(
-        replace(_waiting_row(index, call, limits), lane=label) for index, (call, label) in enumerate(calls, 1)
+        replace(_waiting_row(index, call, limits), group=label)
+        for index, (call, label) in enumerate(calls, 1)
     )
     return RunSheet(number, plan, rows, plan.not_run, now, at, limits)
 
@@ -386,7 +387,7 @@ def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
     if isinstance(step, Skipped):
         return replace(row, phase="not run", reason=SKIPPED_BY_HAND)
     if isinstance(step, Started) and row.result is None:  # ignore a late start
-        return replace(row, phase="running", started=step.at, heard=now)
+        return replace(row, phase="running", started=step.at, reported=now)
     return row
 
 

@@ -150,7 +150,7 @@ def _marked_lines(before: list[str], after: list[str]) -> Iterator[tuple[str, st
 
 
 def _folded(marked: list[tuple[str, str]]) -> Iterator[Content]:
-    """Yield the changed lines with their neighbours, and a count in place of the others."""
+    """Yield the changed lines with the lines near them, and a count in place of the others."""
     changed = [at for at, (sign, _) in enumerate(marked) if sign != " "]
     near = {at + by for at in changed for by in range(-LINES_NEAR_A_CHANGE, LINES_NEAR_A_CHANGE + 1)}
     for is_near, group in groupby(enumerate(marked), key=lambda item: item[0] in near):

@@ -369,6 +369,3 @@ def output_line_count(result: Result) -> int:
     return sum(
         text.count("\n") + (not text.endswith("\n")) for text in (result.stdout, result.stderr) if text
     )
-
-
-__all__ = ["TAB_TEXTS", "Tab", "TabInput", "output_line_count", "tab_label", "tabs_of_run"]

@@ -159,8 +159,8 @@ class Waterfall(LineList):
                 return call_line(entry, wide, self._sheet, self._now)
             case NotRun():
                 return not_run_line(entry, wide)
-            case GroupHeading(lane, note):
-                return Content.assemble(f"{'':>{wide.number}}  ", (lane, "bold"), (f"  {note}", MARK_MUTED))
+            case GroupHeading(name, note):
+                return Content.assemble(f"{'':>{wide.number}}  ", (name, "bold"), (f"  {note}", MARK_MUTED))
             case Remark():
                 return Content.styled(f"{'–':>{wide.number}}  ", MARK_MUTED) + Content.styled(
                     entry.text, entry.style

@@ -13,11 +13,15 @@ start.addEventListener("click", () => location.reload());
 
 const SERVER_ENDED = 1001; // a new server has another token, so this address no longer works
 const LOST = 1006;
+const LONGEST_MODE = 100; // bytes; shorter messages set modes of the terminal and paint nothing
 // The terminal does not expose its socket, and only the close event has the reason.
 window.WebSocket = class extends WebSocket {
   constructor(...address) {
     super(...address);
     this.addEventListener("close", ended);
+    this.addEventListener("message", ({ data }) => {
+      if (data.byteLength > LONGEST_MODE) document.body.classList.add("-painted");
+    });
   }
   send(data) {
     if (this.readyState === WebSocket.OPEN) super.send(data); // the terminal keeps sending to a closed socket

@@ -14,7 +14,7 @@ const AS_TEXT = `function () {
 const GONE = "this frame awaits another one, so its variables are not available";
 
 /** The stack of a stopped handler, and its selected frame. */
-class Standing {
+class StoppedStack {
   /** `post` calls the inspector. `frames`: outermost first; those that only wait have no `callFrameId`. */
   constructor(post, frames) {
     this.post = post;
@@ -23,11 +23,11 @@ class Standing {
     this.isTouched = false; // an expression may have changed variables, which the inspector read at the stop
   }
 
-  get chosen() {
+  get selected() {
     return this.frames[this.at];
   }
 
-  turnTo(at) {
+  select(at) {
     this.at = Math.min(Math.max(at, 0), this.frames.length - 1);
   }
 
@@ -38,21 +38,21 @@ class Standing {
 
   /** [[name, value]] of the variables in these scopes; of equal names, the innermost. */
   async values(scopes = OWN_SCOPES) {
-    const { scopeChain = [] } = this.chosen;
+    const { scopeChain = [] } = this.selected;
     const found = new Map();
     for (const { type, object } of scopeChain) {
       if (!scopes.includes(type) || found.size >= VARIABLES) continue;
-      for (const [name, value] of await this.held(object)) if (!found.has(name)) found.set(name, value);
+      for (const [name, value] of await this.ownMembers(object)) if (!found.has(name)) found.set(name, value);
     }
     for (const name of this.isTouched ? found.keys() : []) {
-      const told = await this.evaluated(name, { generatePreview: true });
-      if (!told.exceptionDetails) found.set(name, told.result);
+      const answer = await this.evaluated(name, { generatePreview: true });
+      if (!answer.exceptionDetails) found.set(name, answer.result);
     }
     return [...found].slice(0, VARIABLES);
   }
 
   /** [[name, value]] of an object's members, without getters. */
-  async held({ objectId }) {
+  async ownMembers({ objectId }) {
     const { result, internalProperties = [] } = await this.post("Runtime.getProperties", {
       objectId,
       ownProperties: true,
@@ -69,7 +69,7 @@ class Standing {
     for (const number of path) {
       const value = known[number]?.[1];
       if (!value?.objectId) return [];
-      known = (await this.held(value)).slice(0, MEMBERS);
+      known = (await this.ownMembers(value)).slice(0, MEMBERS);
     }
     return known.map(([name, value]) => {
       return [name, inShort(value).slice(0, VARIABLE), hasMembers(value), value.className ?? value.subtype ?? value.type];
@@ -77,18 +77,18 @@ class Standing {
   }
 
   evaluated(expression, more = {}) {
-    return this.post("Debugger.evaluateOnCallFrame", { callFrameId: this.chosen.callFrameId, expression, ...more });
+    return this.post("Debugger.evaluateOnCallFrame", { callFrameId: this.selected.callFrameId, expression, ...more });
   }
 
   /** {said, failed}: the value of an expression, or the error that it throws. */
   async answer(text) {
-    if (!this.chosen.callFrameId) return { said: GONE, failed: true };
+    if (!this.selected.callFrameId) return { said: GONE, failed: true };
     await this.post("Debugger.setSkipAllPauses", { skip: true });
     try {
       this.isTouched = true;
-      const told = await this.evaluated(text);
-      const failed = Boolean(told.exceptionDetails);
-      const said = failed ? errorIn(told.exceptionDetails.exception) : await this.laidOut(told.result);
+      const answer = await this.evaluated(text);
+      const failed = Boolean(answer.exceptionDetails);
+      const said = failed ? errorIn(answer.exceptionDetails.exception) : await this.laidOut(answer.result);
       return { said: said.slice(0, ANSWER), failed };
     } finally {
       await this.post("Debugger.setSkipAllPauses", { skip: false });
@@ -134,4 +134,4 @@ function inShort({ type, subtype, value, unserializableValue, description, previ
   return isList ? `${name}[${members.join(", ")}]` : `${name}{${members.join(", ")}}`;
 }
 
-module.exports = { Standing, errorIn };
+module.exports = { StoppedStack, errorIn };
