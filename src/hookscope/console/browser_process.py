@@ -57,7 +57,7 @@ def page_driver() -> type[Driver]:
             self._write_lock = Lock()
             self._write = self._send  # type: ignore[assignment]
             super().start_application_mode()
-            # Textual begins as if the page had lost the focus, and the page got it before it could say so.
+            # Textual starts without focus. The page has it, but could not yet report that.
             self._app.call_later(self._app.post_message, events.AppFocus())
 
         def _send(self, data: bytes) -> int:

@@ -87,7 +87,7 @@ def stand_in_characters(text: str) -> StandInCharacters | None:
 
 
 def _escaped_blocks(text: str) -> set[int]:
-    """Return the blocks of the characters that the text's escapes stand for."""
+    """Return the blocks of the characters that the text's escapes encode."""
     long = {int(code, 16) >> 8 for code in _LONG.findall(text)}
     return long | {
         ord(_join(chr(int(high, 16)) + chr(int(low, 16)))) >> 8 for high, low in _PAIR.findall(text)

@@ -92,6 +92,13 @@ async def test_a_log_filter_narrows_and_is_cleared(log: Any) -> None:
         await c.shows("Log 3 of 33", "text 700")
 
 
+async def test_a_wide_log_names_levels_and_every_log_marks_them(log: Any) -> None:
+    for size, shown in (((160, 40), "✗ error"), ((80, 24), "✗ fire")):
+        async with log(size) as c:
+            c.pane.add([LogEntry(NOW, "fire", "first", "it broke", "error")])
+            await c.shows(shown, "it broke")
+
+
 async def test_chips_filter_by_event_hook_outcome_and_origin(log: Any) -> None:
     def run(number: int, event: str, hook: str, level: str) -> list[LogEntry]:
         named: dict[str, Any] = {"run": number, "event": event, "hooks": (hook,)}

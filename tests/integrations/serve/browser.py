@@ -1,4 +1,4 @@
-"""A browser without a window, driven by its own protocol: no package but aiohttp is needed."""
+"""A browser without a window, controlled through its DevTools protocol. Needs only aiohttp."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FLAGS = (
     "--window-size=1120,700",
 )
 PATIENCE = 60.0
-# The terminal is nobody's global: it is caught where it gets its `_core`.
+# No global variable holds the terminal: this keeps it as `caught` when its `_core` is set.
 CATCH = """
 Object.defineProperty(Object.prototype, "_core", {
   configurable: true,
@@ -67,7 +67,7 @@ COLOURS = """
 
 
 def found() -> str | None:
-    """The browser of this machine."""
+    """Return the path of an installed browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -78,8 +78,8 @@ class Page:
         self._socket = socket
         self._numbers = itertools.count(1)
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self.asked_for: list[str] = []  # every address that it asked for, sockets too
-        self.said: list[str] = []  # errors of its console and its policy
+        self.requested: list[str] = []  # every requested address, also of web sockets
+        self.errors: list[str] = []  # errors in its console, also of its security policy
         self._listening = asyncio.ensure_future(self._listen())
 
     async def _listen(self) -> None:
@@ -90,16 +90,16 @@ class Page:
                 continue
             about = said["params"]
             if said["method"] == "Network.requestWillBeSent":
-                self.asked_for.append(about["request"]["url"])
+                self.requested.append(about["request"]["url"])
             elif said["method"] == "Network.webSocketCreated":
-                self.asked_for.append(about["url"])
+                self.requested.append(about["url"])
             elif said["method"] == "Log.entryAdded" and about["entry"]["level"] == "error":
-                self.said.append(f"{about['entry']['text']} {about['entry'].get('url', '')}")
+                self.errors.append(f"{about['entry']['text']} {about['entry'].get('url', '')}")
             elif said["method"] == "Runtime.exceptionThrown":
-                self.said.append(str(about["exceptionDetails"]))
+                self.errors.append(str(about["exceptionDetails"]))
 
     async def ask(self, method: str, **parameters: Any) -> Any:
-        """One call of the protocol."""
+        """Call a method of the protocol, and return its result."""
         number = next(self._numbers)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         await self._socket.send_json({"id": number, "method": method, "params": parameters})
@@ -108,7 +108,7 @@ class Page:
         return said["result"]
 
     async def value(self, script: str) -> Any:
-        """What an expression comes to in the page."""
+        """Return the value of an expression in the page."""
         done = await self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in done, done
         return done["result"].get("value")
@@ -117,19 +117,19 @@ class Page:
         await self.ask("Page.navigate", url=address)
 
     async def screen(self, *wanted: str) -> str:
-        """What the terminal shows, once it shows all that is wanted."""
+        """Wait until the terminal shows all these texts; return its text."""
         text = ""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 while not text or not all(words in text for words in wanted):
                     await asyncio.sleep(0.05)
-                    with suppress(AssertionError):  # between two pages
+                    with suppress(AssertionError):  # while another page loads
                         text = await self.value(SCREEN)
                 return text
         pytest.fail(f"{wanted} did not come:\n{text}")
 
     async def says(self, wanted: str) -> None:
-        """Wait until the page itself says this, over its terminal."""
+        """Wait until the page itself, not its terminal, shows this text."""
         said = ""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
@@ -140,13 +140,13 @@ class Page:
         pytest.fail(f"{wanted!r} did not come: {said!r}")
 
     async def colours(self) -> int:
-        """How many colours there are on the screen, as it is drawn."""
+        """Return the number of colours on a screenshot."""
         picture = await self.ask("Page.captureScreenshot")
         number: int = await self.value(COLOURS % picture["data"])
         return number
 
     async def press(self, key: str, *, ctrl: bool = False) -> None:
-        """A letter on the keyboard."""
+        """Press and release a key."""
         about = {"key": key, "code": f"Key{key.upper()}", "windowsVirtualKeyCode": ord(key.upper())}
         typed = {} if ctrl else {"text": key}
         held = 2 if ctrl else 0
@@ -159,14 +159,14 @@ class Page:
 
 
 class Browser:
-    """A browser with a folder of its own, which knows nobody."""
+    """A browser with an empty profile."""
 
     def __init__(self, http: aiohttp.ClientSession, debugging: str) -> None:
         self._http = http
         self._debugging = debugging
 
     async def page(self) -> Page:
-        """A new tab."""
+        """Open a tab and return it."""
         async with self._http.put(f"{self._debugging}/json/new?about:blank") as answer:
             target = await answer.json(content_type=None)
         page = Page(await self._http.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=0))
@@ -177,7 +177,7 @@ class Browser:
         return page
 
     async def shut(self, page: Page) -> None:
-        """Close a tab, as its user does."""
+        """Close a tab as a user does."""
         async with self._http.get(f"{self._debugging}/json/close/{page.target}") as answer:  # type: ignore[attr-defined]
             await answer.read()
         await page.close()
@@ -185,7 +185,7 @@ class Browser:
 
 @asynccontextmanager
 async def browser(program: str, folder: Path) -> AsyncIterator[Browser]:
-    """A browser that ends with the block."""
+    """Start a browser that ends with the block."""
     process = await asyncio.create_subprocess_exec(
         program,
         *FLAGS,
@@ -201,7 +201,7 @@ async def browser(program: str, folder: Path) -> AsyncIterator[Browser]:
                 while not (port.is_file() and port.read_text().count("\n")):
                     if process.returncode is not None:
                         raise TimeoutError
-                    await asyncio.sleep(0.05)  # a file's arrival rings no bell
+                    await asyncio.sleep(0.05)  # nothing signals a new file
         except TimeoutError:
             pytest.skip(f"{program} does not start here")
         async with aiohttp.ClientSession() as http:

@@ -1,4 +1,4 @@
-"""`hookscope serve` as its user starts it, and all processes that come of it."""
+"""`hookscope serve` as a user starts it, and the processes that it starts."""
 
 import asyncio
 import json
@@ -20,14 +20,14 @@ PATIENCE = 60.0
 
 @dataclass
 class Served:
-    """A server that runs."""
+    """A running server."""
 
     process: asyncio.subprocess.Process
     url: str
     origin: str
 
     def below(self) -> set[int]:
-        """All processes that came of it."""
+        """Return the server and all its descendants."""
         parents = _parents()
         found, fresh = set[int](), {self.process.pid}
         while fresh:
@@ -36,7 +36,7 @@ class Served:
         return found
 
     def consoles(self) -> set[int]:
-        """The console processes: children of the server. What a console starts has its name for a moment."""
+        """Return the console processes. Only children of the server: a fork of a console has its name too."""
         children = {child for child, parent in _parents().items() if parent == self.process.pid}
         return {pid for pid in children if b"hookscope.console.browser_process" in _words(pid)}
 
@@ -46,7 +46,7 @@ class Served:
 
 
 def _parents() -> dict[int, int]:
-    """The parent of each process of this machine."""
+    """Return the parent of each process of this machine."""
     parents: dict[int, int] = {}
     for entry in os.listdir("/proc"):
         try:
@@ -70,22 +70,22 @@ def environment(pid: int) -> bytes:
 
 
 def alive(pids: set[int]) -> set[int]:
-    """Those that have not ended; one that nobody has reaped yet has."""
+    """Return the processes that have not ended. A zombie counts as ended."""
     return {pid for pid in pids if _words(pid)}
 
 
 async def until(true: Callable[[], bool]) -> None:
-    """Wait for what is to come."""
+    """Wait until this is true."""
     async with asyncio.timeout(PATIENCE):
-        while not true():  # noqa: ASYNC110  (processes of others ring no bell)
+        while not true():  # noqa: ASYNC110  (nothing signals the end of other processes)
             await asyncio.sleep(0.02)
 
 
 @pytest.fixture
 def greeting(workspace: Path, forks: Forks) -> Path:
-    """A workspace with a hook of its user's own, whose name wants quoting in a shell."""
+    """A workspace with one hook. A shell would need quotes around the folder's name."""
     if not PROC.is_dir():
-        pytest.skip("what came of a process is read in /proc")
+        pytest.skip("descendants of a process are read from /proc")
     folder = workspace.parent / "my 'agent'; $(touch pwned) `touch pwned`"
     workspace.rename(folder)
     done = forks.run(["--workspace", str(folder), "new", "greet"], cwd=folder.parent, env=os.environ)
@@ -95,7 +95,7 @@ def greeting(workspace: Path, forks: Forks) -> Path:
 
 @pytest_asyncio.fixture
 async def served(greeting: Path) -> AsyncIterator[Callable[..., "asyncio.Future[Served]"]]:
-    """await served("--sessions", "1") → a Served, which has ended after the test."""
+    """`await served("--sessions", "1")` starts a server that ends after the test."""
     async with AsyncExitStack() as stack:
 
         async def start(*arguments: str) -> Served:

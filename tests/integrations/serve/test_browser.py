@@ -28,24 +28,24 @@ async def test_a_hook_is_fired_at_from_a_page(
     assert PROGRAM is not None
     async with browser(PROGRAM, tmp_path / "browser") as chromium:
         page = await chromium.page()
-        # From a file, as `--open` leads there: for the browser another site.
+        # From a file, as with `--open`: to the browser, the file is another site.
         with browser_opener(tmp_path / "workspace") as post:
             assert post(ServerAddress(server.origin, server.url.partition("=")[2], shows_token=True))
             await page.go(led[0])
             await page.screen("greet")
         shown = await page.screen("greet", "command-logger", "ready", "enter Why")  # the list has the focus
         assert max(map(len, shown.splitlines())) > 100
-        assert await page.colours() > 20  # they are drawn, not only known
+        assert await page.colours() > 20  # also drawn, not only in the terminal's buffer
         splash = "document.getElementById('starting')"
         assert "starting the console" in await page.value(f"{splash}.textContent")
-        assert await page.value(f"getComputedStyle({splash}).display") == "none"  # it has given way
+        assert await page.value(f"getComputedStyle({splash}).display") == "none"  # the console replaced it
         assert server.url not in await page.value("location.href")  # the token has left the address
         assert await page.value("document.cookie") == ""
 
         await page.value("window.dispatchEvent(new Event('load'))")  # may come this late
         await page.press("f")
         await page.screen("command:new", "3 would run")
-        assert [urlsplit(url).scheme for url in page.asked_for].count("ws") == 1
+        assert [urlsplit(url).scheme for url in page.requested].count("ws") == 1
         await page.press("r", ctrl=True)
         await page.screen("✓ 3 handlers ran")
         first = server.consoles()
@@ -65,14 +65,14 @@ async def test_a_hook_is_fired_at_from_a_page(
         await page.press("q")
         await until(lambda: not alive(again))
         await page.says("This console has ended.")
-        await page.press("\r")  # what opens it again has the keyboard
+        await page.press("\r")  # the button that opens it again has the focus
         await page.screen("greet", "ready")
 
         everything |= server.below()
         await chromium.shut(page)
         await until(lambda: not alive(everything))
-        assert page.said == []
-        strangers = [url for url in page.asked_for if urlsplit(url).hostname != "127.0.0.1"]
+        assert page.errors == []
+        strangers = [url for url in page.requested if urlsplit(url).hostname != "127.0.0.1"]
         assert [url for url in strangers if not url.startswith(("data:", "about:", "file:"))] == []
 
         left = await chromium.page()

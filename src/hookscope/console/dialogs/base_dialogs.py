@@ -476,7 +476,7 @@ class Question(Dialog[str | None]):
 
     def __init__(
         self,
-        asked: str,
+        question: str,
         note: str,
         *,
         enter: str,
@@ -491,13 +491,13 @@ class Question(Dialog[str | None]):
         """
         super().__init__()
         self._step = step
-        self._asked, self._note, self._enter = asked, note, enter
+        self._question, self._note, self._enter = question, note, enter
         self._why_not, self._proposed, self._secret = why_not, proposed, secret
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            asked = safe_text(self._asked, 50)
-            frame.border_title = Content.assemble(asked, TITLE_GAP, self._step) if self._step else asked
+            question = safe_text(self._question, 50)
+            frame.border_title = Content.assemble(question, TITLE_GAP, self._step) if self._step else question
             frame.border_subtitle = key_hints((ENTER_KEY, self._enter), ("question.cancel", "back"))
             yield Input(self._proposed, password=self._secret, compact=True, select_on_focus=True)
             yield Static(safe_text(self._note, 200), markup=False)

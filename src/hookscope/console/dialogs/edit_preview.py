@@ -58,9 +58,9 @@ def toggle_sheet(toggle: Toggle, machine: Machine) -> Content:
 
 
 def undo_sheet(undoing: Undoing, machine: Machine, *, ours: bool) -> Content:
-    """Return what is undone, why the user is asked, the file and the diff.
+    """Return what is undone, why the user must confirm, the file and the diff.
 
-    The user is asked if the edit is not `ours`, or not the last one.
+    The user must confirm if the edit is not `ours`, or not the last one.
     """
     meaning = safe_line(undoing.change.meaning, 200).stylize("bold")
     why = [

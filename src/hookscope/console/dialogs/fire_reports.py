@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 FRESH_COPIES_NOTE = STATE_KEPT_NOTE.format("on copies")
 
 
-def order_report(told: OrderFindings, *, copies: bool) -> Content:
+def order_report(result: OrderFindings, *, copies: bool) -> Content:
     """Return the result, then each finding with its two runs. Names and values are safe to show."""
-    return Content("\n").join(_order_lines(told, copies))
+    return Content("\n").join(_order_lines(result, copies))
 
 
 def _order_lines(findings: OrderFindings, copies: bool) -> Iterator[Content]:
@@ -86,9 +86,9 @@ MOST_SHOWN_RUNS = 8  # runs whose values are shown one by one
 FILES_UNKNOWN = "File changes are unknown; run on copies to see them."
 
 
-def repetition_report(told: Repetition, short: Callable[[Path], str] = str) -> Content:
+def repetition_report(result: Repetition, short: Callable[[Path], str] = str) -> Content:
     """Return each handler with its verdict, then the files. `short` shortens a path."""
-    return Content("\n").join(_repetition_lines(told, short))
+    return Content("\n").join(_repetition_lines(result, short))
 
 
 def _repetition_lines(repetition: Repetition, short: Callable[[Path], str]) -> Iterator[Content]:
@@ -145,11 +145,11 @@ def _repeat_verdict(again: RepeatOutcome) -> Content:
     return Content.styled(f"{REPEAT_SIGNS[again]} {again}", REPEAT_STYLES[again])
 
 
-def order_conclusions(told: Repetition | OrderFindings) -> tuple[str, ...]:
+def order_conclusions(result: Repetition | OrderFindings) -> tuple[str, ...]:
     """Return a sentence for each interference between handlers; none for a plain repetition."""
-    return (
-        () if isinstance(told, Repetition) else tuple(sentence.text for sentence in finding_sentences(told))
-    )
+    if isinstance(result, Repetition):
+        return ()
+    return tuple(sentence.text for sentence in finding_sentences(result))
 
 
 class RepeatScreen(Dialog[None]):
@@ -169,17 +169,17 @@ class RepeatScreen(Dialog[None]):
     def __init__(
         self,
         event: str,
-        told: Repetition | OrderFindings,
+        result: Repetition | OrderFindings,
         short: Callable[[Path], str] = str,
         *,
         copies: bool = False,
     ) -> None:
         super().__init__()
         self._event = event
-        if isinstance(told, Repetition):
-            self._times, self._report = told.times, repetition_report(told, short)
+        if isinstance(result, Repetition):
+            self._times, self._report = result.times, repetition_report(result, short)
         else:
-            self._times, self._report = len(told.fired), order_report(told, copies=copies)
+            self._times, self._report = len(result.fired), order_report(result, copies=copies)
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:

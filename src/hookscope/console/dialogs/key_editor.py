@@ -40,7 +40,7 @@ def keys_of(action: KeyAction) -> str:
 
 
 class KeyEditor(Picker[KeyAction, None]):
-    """All actions with their keys: typing filters, enter asks for the new key of one."""
+    """Lists all actions with their keys. Typing filters; enter opens the dialog for a new key."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="actions.cancel", tooltip="Close"),

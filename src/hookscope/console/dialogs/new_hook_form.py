@@ -110,7 +110,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     def __init__(self, view: Snapshot, plan: ScaffoldPlanner) -> None:
         super().__init__()
         self._view, self._plan = view, plan
-        self._asked = 0  # number of requested previews; older results are dropped
+        self._request = 0  # number of requested previews; older results are dropped
         self._sketch: ScaffoldPlan | None = None
         self._problem = "Enter a name."
 
@@ -194,15 +194,15 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     def _changed(self, event: Input.Changed | WordChoice.Changed) -> None:
         event.stop()
         self._sketch = None
-        self._asked += 1
-        request_number = self._asked
+        self._request += 1
+        request_number = self._request
         if not self._typed("name"):
             self._problem = "Enter a name."
             self._show()
             return
 
         def answered(answer: ScaffoldPlan | str) -> None:
-            if request_number == self._asked and self.is_open:
+            if request_number == self._request and self.is_open:
                 self._sketch, self._problem = (None, answer) if isinstance(answer, str) else (answer, "")
                 self._show()
 

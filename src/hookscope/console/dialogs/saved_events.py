@@ -110,7 +110,7 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
     DEFAULT_CSS = """
     SavedScreen {
         & #saved-why { height: auto; max-height: 6; margin: 1 0 0 0; color: $text-muted; display: none; }
-        & #saved-why.-said { display: block; }
+        & #saved-why.-shown { display: block; }
     }
     """
 
@@ -208,7 +208,7 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
             reasons = (row.problem,) if row.problem else checked.failure_lines if checked is not None else ()
             reasons = reasons or ((row.note,) if row.note else ())
         why = self.query_one("#saved-why", Static)
-        why.set_class(bool(reasons), "-said")
+        why.set_class(bool(reasons), "-shown")
         why.update(safe_text("\n".join(reasons[:MOST_REASON_LINES]), 1_200))
 
     @on(Input.Submitted)

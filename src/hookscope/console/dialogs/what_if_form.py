@@ -145,7 +145,7 @@ class WhatIfForm(Dialog[None]):
         background: transparent;
         & > Vertical, &.-tall > Vertical { width: 100%; max-width: 110; padding: 0 1; }
         & Input:focus { background: $panel; }
-        & #whatif-said { height: auto; max-height: 3; }
+        & #whatif-message { height: auto; max-height: 3; }
     }
     """
 
@@ -174,7 +174,7 @@ class WhatIfForm(Dialog[None]):
                 ("whatif.leave", "back"),
             )
             yield LabeledForm({FIELD_TITLES[name]: self._field(name) for name in FIELD_NAMES})
-            yield Static(id="whatif-said", markup=False)
+            yield Static(id="whatif-message", markup=False)
 
     def _field(self, name: str) -> OneLineInput:
         return OneLineInput(
@@ -219,7 +219,7 @@ class WhatIfForm(Dialog[None]):
         """Show one sentence below the fields."""
         sign = "✗ " if wrong else ""
         style = "$text-error" if wrong else MUTED
-        self.query_one("#whatif-said", Static).update(safe_line(f"{sign}{text}", 300).stylize(style))
+        self.query_one("#whatif-message", Static).update(safe_line(f"{sign}{text}", 300).stylize(style))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -34,6 +34,8 @@ LEVEL_SIGNS: Mapping[str, tuple[str, str]] = {
 }
 KIND_SIGNS: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # a host's real event, in any theme
 KIND_WIDTH, SHORT_KIND_WIDTH = 10, 8  # cells: quarantine, accepted
+LEVEL_WIDTH = 5  # cells: error, the longest level
+WIDE_LOG_WIDTH = 130  # cells; wider logs show the level as a word too
 ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds and longer subjects
 NARROW_LOG_WIDTH = 64  # cells; narrower logs show no kind
 LONGEST_ENTRY = 600  # characters of an entry's text
@@ -41,7 +43,7 @@ TEXT_INDENT = 2  # cells before the text of an entry, if it has its own line
 
 
 def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
-    """Return the line of an entry: time, sign, kind, subject, text. A narrow line has no kind.
+    """Return the line of an entry: time, level, kind, subject, text. A narrow line has no kind.
 
     `mark`: the sign of a folded or unfolded run, shown after the kind.
     """
@@ -80,11 +82,13 @@ def _entry_prefix(entry: LogEntry, width: int, mark: str = "", subject_width: in
     glyph, style = LEVEL_SIGNS.get(level, (" ", MARK_MUTED))
     if glyph == " ":
         glyph, style = KIND_SIGNS.get(entry.kind, (glyph, style))
+    word = fixed_width(safe_word(level, 40), LEVEL_WIDTH, style) + "  " if width >= WIDE_LOG_WIDTH else ""
     kind_width = KIND_WIDTH if roomy else SHORT_KIND_WIDTH
     kind = fixed_width(safe_word(f"{entry.kind} {mark}".rstrip(), 40), kind_width, MARK_MUTED) + " "
     return Content.assemble(
         Content.styled(f"{time} " if narrow else f"{time}  ", MARK_MUTED),
         Content.styled(f"{glyph} ", style),
+        word,
         Content.styled(f"{mark or ' '} ", MARK_MUTED) if narrow else kind,
         fixed_width(safe_word(entry.subject, 200), subject_width or _subject_width(width)),
         " " if narrow else "  ",

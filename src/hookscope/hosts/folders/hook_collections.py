@@ -28,7 +28,7 @@ from hookscope.hosts.folders.shipped_headers import metadata_of_texts
 from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook
 from hookscope.model.hook_status import FoundHooks
 from hookscope.model.host import Host
-from hookscope.model.machine import FolderItem
+from hookscope.model.machine import FolderItem, names_in
 from hookscope.model.payload import mapping_or_empty
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
@@ -67,7 +67,7 @@ def _hook_folders(folder: Folder, rules: CollectionRules, search: HookSearch) ->
         if packed is not None:
             yield from ((path, True) for path in packed)
             return
-        if _names(folder.path, search) & {MANIFEST}:
+        if names_in(folder.path, search.files) & {MANIFEST}:
             yield folder.path, True
             return
     children = children_of(folder, search)
@@ -82,17 +82,10 @@ def _hook_folders(folder: Folder, rules: CollectionRules, search: HookSearch) ->
 
 def _explain_link(child: FolderItem, folder: Folder, search: HookSearch) -> None:
     """Reject a linked hook folder in a collection (disc-11)."""
-    if child.folder and MANIFEST in _names(child.path, search):
+    if child.folder and MANIFEST in names_in(child.path, search.files):
         search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
     elif not child.folder and search.files.facts(child.path) is None:
         search.reject(folder, child.path, "a broken link", name=child.name)
-
-
-def _names(folder: Path, search: HookSearch) -> frozenset[str]:
-    try:
-        return frozenset(search.files.names(folder))
-    except OSError:
-        return frozenset()
 
 
 # Packs
@@ -115,7 +108,7 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
             problem = "but there is no such folder" if missing else "which is not in the package"
             reason = f"{PACKAGE} lists {entry}, {problem}"
             search.reject(folder, missing or path, reason, place=place(), name=_entry_name(entry))
-        elif MANIFEST in _names(target, search):
+        elif MANIFEST in names_in(target, search.files):
             hook_folders.append(target)
         else:
             reason = f"listed in {PACKAGE}, but it has no {MANIFEST}"
@@ -131,13 +124,17 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
 def _unlisted_hook_folders(pack: Path, hook_folders: list[Path], search: HookSearch) -> list[Path]:
     """Return hook folders that the package does not list: the pack itself, or folders beside listed ones."""
     places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in hook_folders if path != pack)))
-    found = [pack] if MANIFEST in _names(pack, search) else []
+    found = [pack] if MANIFEST in names_in(pack, search.files) else []
     for place in places:
         try:
             children = search.files.children(place)
         except OSError:
             continue
-        found += [child.path for child in children if child.folder and MANIFEST in _names(child.path, search)]
+        found += [
+            child.path
+            for child in children
+            if child.folder and MANIFEST in names_in(child.path, search.files)
+        ]
     listed = {search.files.real(path) for path in hook_folders}
     return [path for path in found if search.files.real(path) not in listed]
 

@@ -194,7 +194,7 @@ def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
     except FileNotFoundError:
         error = search.files.access_error(folder.path)
         if error is not None:  # a missing folder is not a problem
-            search.problems.append(_report_unreadable(folder, error))
+            search.problems.append(_unreadable_folder_problem(folder, error))
     except NotADirectoryError:
         search.problems.append(
             Problem(f"{blocking_file(folder.path, search.files)}; a hooks folder is expected there")
@@ -203,11 +203,11 @@ def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
         facts = search.files.facts(folder.path)
         if facts is not None and facts.folder:
             search.warn(search.texts.unscanned, folder=folder.path, error=_node_error_text(caught, "scandir"))
-        search.problems.append(_report_unreadable(folder, caught))
+        search.problems.append(_unreadable_folder_problem(folder, caught))
     return []
 
 
-def _report_unreadable(folder: Folder, error: OSError) -> Problem:
+def _unreadable_folder_problem(folder: Folder, error: OSError) -> Problem:
     """Return the problem of a hooks folder that cannot be read.
 
     A folder whose name is too long cannot exist, so it hides no hook.

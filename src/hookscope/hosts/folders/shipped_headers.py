@@ -22,10 +22,11 @@ from hookscope.model.hook import Metadata, Requires
 from hookscope.model.payload import mapping_or_empty
 
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
-_HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
-_LINE = re.compile(rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)")
+# Patterns as texts: `re` compiles and caches them for the two hosts that use them.
+_HEADER = rf"---{BLANK}*\n(?P<block>(?s:.*?))\n---"
+_LINE = rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)"
+_QUOTES = r"^[\"']|[\"']\Z"
 LOOKED_UP_FIELDS = ("bins", "anyBins", "config")
-_QUOTES = re.compile(r"^[\"']|[\"']\Z")
 _NOTHING: Final = object()  # not a JSON value
 
 
@@ -34,7 +35,7 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
 
     The header starts at the first character: a byte order mark before it counts as text.
     """
-    header = _HEADER.match(source.decode("utf-8", "replace"))
+    header = re.match(_HEADER, source.decode("utf-8", "replace"))
     if header is None:
         return None
     block = header["block"]
@@ -42,10 +43,10 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
     block_metadata: Any = None
     warnings: list[str] = []
     for line in block.split("\n"):
-        match = _LINE.match(line)
+        match = re.match(_LINE, line)
         if match is None:
             continue
-        value = script_trim(_QUOTES.sub("", match["value"]))
+        value = script_trim(re.sub(_QUOTES, "", match["value"]))
         header_fields[match["key"]] = value  # of duplicates, the last one counts
         if match["key"] == "metadata":
             parsed = _metadata_in(block, value)

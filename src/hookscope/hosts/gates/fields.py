@@ -14,13 +14,8 @@ Locate: TypeAlias = Callable[[bytes, KeyPath], Span | None]
 FIELDS_PASSED = Gate("fields", True)
 
 
-def fields_gate(hook: Hook, host: Host) -> Gate:
-    """Check the type of every header field."""
-    return typed_fields_gate(hook, host, locate_frontmatter)
-
-
-def typed_fields_gate(hook: Hook, host: Host, locate: Locate) -> Gate:
-    """Return the gate that checks the types of a manifest's fields; `locate` finds the first wrong one."""
+def fields_gate(hook: Hook, host: Host, locate: Locate = locate_frontmatter) -> Gate:
+    """Check the type of every field of the header or manifest; `locate` finds the first wrong one."""
     faults = hook.meta.faults
     if not faults:
         return FIELDS_PASSED

@@ -9,7 +9,7 @@ from hookscope.formats.json5 import locate_json5
 from hookscope.formats.positions import KeyPath, dotted_path
 from hookscope.hosts.gates.enabled import ENABLED, SWITCH, not_false_gate
 from hookscope.hosts.gates.evidence import similar_to_no_hook
-from hookscope.hosts.gates.fields import FIELDS, typed_fields_gate
+from hookscope.hosts.gates.fields import FIELDS, fields_gate
 from hookscope.hosts.gates.handler import HANDLER
 from hookscope.hosts.gates.path import PATH, PATH_PASSED
 from hookscope.hosts.gates.rules import rules_of
@@ -154,7 +154,7 @@ def listed_ids(host: Host, key: str) -> tuple[str, ...]:
 
 PLUGIN_GATES = rules_of(
     HANDLER,
-    (FIELDS, partial(typed_fields_gate, locate=locate_json5)),
+    (FIELDS, partial(fields_gate, locate=locate_json5)),
     (PATH, path_gate),
     (SWITCH, switch_gate),
     (ENABLED, enabled_gate),
