@@ -54,6 +54,11 @@ class Repair:
         return combined_changes(change for fix in self.fixes for change in fix.changes)
 
     @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that it changes, creates or renames."""
+        return tuple(path for change in self.changes for path in change.paths)
+
+    @property
     def required_values(self) -> tuple[str, ...]:
         """The values that are still missing."""
         return tuple(dict.fromkeys(name for fix in self.fixes for name in fix.required_values))
@@ -91,13 +96,12 @@ class WorkspaceRepair:
     @property
     def choices(self) -> tuple[tuple[Repair, ...], ...]:
         """The repairs that can be written on their own; those that edit the same file belong together."""
-        groups: dict[Path, list[Repair]] = {}
+        groups: dict[Path, tuple[Repair, ...]] = {}
         for repair in self.repairs:
-            paths = [path for change in repair.changes for path in change.paths]
-            group = next((groups[path] for path in paths if path in groups), [])
-            group.append(repair)
-            groups |= dict.fromkeys(paths, group)
-        return tuple({id(group): tuple(group) for group in groups.values()}.values())
+            joined = {id(one): one for path in repair.paths for one in groups.get(path, ())}
+            group = (*joined.values(), repair)
+            groups |= dict.fromkeys((path for one in group for path in one.paths), group)
+        return tuple({id(group): group for group in groups.values()}.values())
 
     @property
     def steps(self) -> tuple[Change, ...]:
