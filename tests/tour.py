@@ -14,7 +14,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.console.app import Console
 from hookscope.console.controllers.export_controller import picture_of
 from hookscope.console.widgets.task_bar import DEMO_TASKS
-from hookscope.hosts.dialects.openclaw_demo import write_demo
+from hookscope.hosts.dialects.catalogues import write_demo
 from hookscope.runtime.executors import find_node
 
 SIZE = (100, 30)

@@ -1,7 +1,5 @@
 """How this package is installed: its version, the command that adds an extra, and the bundled hooks."""
 
-from __future__ import annotations
-
 import os
 import sys
 from functools import cache

@@ -8,7 +8,7 @@ from tests.console.conftest import Open, at_every_size
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.console.widgets.task_bar import DEMO_TASKS
-from hookscope.hosts.dialects.openclaw_demo import write_demo
+from hookscope.hosts.dialects.catalogues import write_demo
 
 
 @pytest.fixture

@@ -244,6 +244,7 @@ COMMANDS = {
 # The module of commands that share one. Each other command is in NAME_command.py.
 COMMAND_FAMILIES = {
     **dict.fromkeys(("list", "info", "check"), "hook_commands"),
+    **dict.fromkeys(("why", "plan"), "explanation_commands"),
     **dict.fromkeys(("enable", "disable"), "toggle_commands"),
     **dict.fromkeys(("install", "update", "uninstall", "packs"), "pack_commands"),
     **dict.fromkeys(("log", "pin"), "log_commands"),

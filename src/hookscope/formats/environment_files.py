@@ -1,7 +1,5 @@
 """Read environment variables from a `.env` file and from the output of `env` or `env -0`."""
 
-from __future__ import annotations
-
 import re
 
 from hookscope.formats.positions import BYTE_ORDER_MARK

@@ -1,7 +1,5 @@
 """`hookscope compare [NAME...]`."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from textwrap import wrap

@@ -1,7 +1,5 @@
 """`hookscope completion`: the script a shell loads, the line it passes, the format it reads."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`hookscope demo`."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -16,16 +14,8 @@ from hookscope.model.failure import Refusal
 
 # Other variables could point the demo to the user's own hosts, settings and records.
 KEPT_VARIABLES = (
-    "PATH",
-    "TERM",
-    "COLORTERM",
-    "NO_COLOR",
-    "LANG",
-    "LC_",
-    "SHELL",
-    "EDITOR",
-    "VISUAL",
-    "TMPDIR",
+    *("PATH", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LC_"),
+    *("SHELL", "EDITOR", "VISUAL", "TMPDIR"),
 )
 
 
@@ -54,7 +44,7 @@ def _show_demo(folder: Path) -> int:
     """Write the demo, trust its handlers, and open the console there."""
     from hookscope.app.options import Options
     from hookscope.app.workbench import Workbench
-    from hookscope.hosts.dialects.openclaw_demo import write_demo
+    from hookscope.hosts.dialects.catalogues import write_demo
     from hookscope.runtime.executors import find_node
 
     folder = folder.absolute()

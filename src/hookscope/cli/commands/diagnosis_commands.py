@@ -1,7 +1,5 @@
 """`hookscope doctor`, `verify` and `report`: what Hookscope found, and whether the host agrees."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`hookscope events [KEY]`, `hookscope events --saved`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

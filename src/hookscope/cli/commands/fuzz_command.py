@@ -1,7 +1,5 @@
 """`hookscope fuzz KEY`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

@@ -1,7 +1,5 @@
 """`hookscope keys`."""
 
-from __future__ import annotations
-
 import click
 
 from hookscope.app.options import Options

@@ -1,7 +1,5 @@
 """`hookscope replay [RUN...]`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator, Sequence

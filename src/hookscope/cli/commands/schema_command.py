@@ -1,7 +1,5 @@
 """`hookscope schema [NAME]`: JSON Schemas of the files that people write, and of `--json` documents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`hookscope sequence [NAME|FILE...]`."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 

@@ -1,3 +1,1 @@
 """Dialogs over the panes. A dialog returns an answer; it writes nothing itself."""
-
-from __future__ import annotations

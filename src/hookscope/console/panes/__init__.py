@@ -2,5 +2,3 @@
 
 A pane reads the state and posts messages; it never calls the workbench.
 """
-
-from __future__ import annotations

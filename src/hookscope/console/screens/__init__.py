@@ -2,5 +2,3 @@
 
 A screen hands work to controllers.
 """
-
-from __future__ import annotations

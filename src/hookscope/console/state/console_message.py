@@ -1,7 +1,5 @@
 """The base class of messages to the main screen."""
 
-from __future__ import annotations
-
 from textual.message import Message
 
 

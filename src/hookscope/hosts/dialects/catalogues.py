@@ -1,9 +1,11 @@
-"""The event catalogues and event sequences beside the dialects."""
+"""The data files beside the dialects: event catalogues, event sequences, and the demo."""
 
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+from hookscope.formats.yaml12 import read_own_yaml
 from hookscope.model.event_catalogue import Catalogue, EventTypo, read_catalogue
 from hookscope.model.event_typos import read_event_typos
 
@@ -47,3 +49,13 @@ def _read_catalogue_file(name: str, version: str = "") -> Catalogue:
 def read_data_file(name: str) -> bytes:
     """Return the bytes of `<name>.yaml` of this folder."""
     return (DATA_FOLDER / f"{name}.yaml").read_bytes()
+
+
+def write_demo(folder: Path, *, typescript: bool) -> Path:
+    """Write the files of `hookscope demo` below an empty folder; return its workspace. Raises OSError."""
+    parts: Any = read_own_yaml(read_data_file("demo"))
+    for name, text in {**parts["always"], **(parts["with_node"] if typescript else {})}.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return folder / "workspace"

@@ -1,7 +1,5 @@
 """The parser process: one script per line on standard input, its facts per line on standard output."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import asdict

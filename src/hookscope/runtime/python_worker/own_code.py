@@ -5,8 +5,6 @@ later handlers. The host replaces a worker whose code was changed. It does not n
 this check too.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable, Iterator

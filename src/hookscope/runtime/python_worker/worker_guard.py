@@ -7,8 +7,6 @@ mark (orphan_processes.py). This file contains both sides. It needs no other fil
     python -I -S worker_guard.py MARK     waits on standard input
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,11 +1,13 @@
-"""`hookscope why NAME [EVENT]`."""
+"""`hookscope why NAME [EVENT]` and `hookscope plan KEY`: which hooks an event calls, and why not others."""
 
 import click
 
 from hookscope.analysis.lamp_chain import MOST_CHAINS, lamp_chains, lamp_chains_document
+from hookscope.app import json_documents
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.cli.render import run_output
 from hookscope.cli.render.hook_output import lamp_chains_text
 from hookscope.model.failure import Refusal
 from hookscope.model.text import one_line
@@ -34,3 +36,13 @@ def why_command(options: Options, name: str, event: str | None) -> Answer:
         ok=any(chain.would_run for chain in chains),
         notes=(*answers.unreadable_settings_warnings(view.host), *omitted),
     )
+
+
+@answers.command("plan", click.Argument(["key"]))
+def plan_command(options: Options, key: str) -> Answer:
+    """Show which handlers would run for an event such as command:new, in order. Runs nothing."""
+    bench = answers.workbench_for(options)
+    view = bench.scan()
+    plan = bench.plan(view, bench.template(view, key))
+    notes = answers.unreadable_settings_warnings(view.host)
+    return Answer(json_documents.plan_document(plan), run_output.plan_text(plan, view), notes=notes)
