@@ -56,6 +56,7 @@ async def test_find_why_a_hook_is_blocked_and_fix_it(
         await story.shows("▲ blocked → ● ready")
         await task.press("w")
         await story.until(lambda: "● ready" in story.text(), "it is ready")
+        await story.hides("does not run")
         task.end()
 
 
