@@ -146,7 +146,7 @@ def _comparing(cls: type[Any], frozen: bool) -> dict[str, Any]:
 
 
 def _freezing(cls: type[Any]) -> dict[str, Any]:
-    """Return methods that refuse changes of a value; copying and unpickling fill a new one."""
+    """Return methods that refuse changes of a value, but let copying and unpickling fill a new value."""
     names = [field.name for field in dataclasses.fields(cls)]
 
     def no_setting(self: Any, name: str, value: object) -> None:

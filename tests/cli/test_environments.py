@@ -90,7 +90,7 @@ def test_the_value_of_a_variable_named_as_a_secret_reaches_no_disk(
     )
     fired = scope("fire", ".hookscope/events/key.yaml", "--environment", "ci", "--save", "kept", "--json")
     assert fired.json["messages"][0].startswith(KEY)  # the handler had it
-    assert "Its secrets are taken from the environment: API_KEY." in fired.err
+    assert "Set its secrets as environment variables: API_KEY." in fired.err
     kept = (workspace / ".hookscope/events/kept.yaml").read_text()
     assert '\n  who: "${API_KEY}"\n' in kept
     assert KEY not in kept

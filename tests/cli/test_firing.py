@@ -335,7 +335,7 @@ def test_a_saved_event_equals_the_fired_one_without_its_secrets(
     kept = fire("command:new", "--trust", "--context", context, "--session", "s:1", "--save", "mine.yaml")
     file = workspace / "mine.yaml"
     assert (kept.code, token in file.read_text()) == (0, False)
-    assert "Its secrets are taken from the environment: API_KEY." in kept.err
+    assert "Set its secrets as environment variables: API_KEY." in kept.err
     assert file.read_text().startswith("event: command:new\nsession: s:1\ncontext:\n")
     again = fire(str(file), "--trust", "--json", env={"API_KEY": token})
     assert again.json["event"]["context"] == json.loads(context)

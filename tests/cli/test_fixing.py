@@ -24,7 +24,7 @@ def test_a_fix_is_shown_applied_and_undone(
     shown = hookscope("fix", "keep", env=ENV)
     assert (shown.code, file.exists()) == (1, False)
     assert "near: MEM_DIR is set; MEMORY_DIR is needed" in shown.out
-    assert "give: --value MEMORY_DIR=…" in shown.out
+    assert "needs: --value MEMORY_DIR=…" in shown.out
     assert "/secret" not in shown.out
     (command,) = (line.strip() for line in shown.out.splitlines() if line.startswith("  hookscope "))
     words = [word.replace("…", "/m 1") for word in shlex.split(command)[1:]]

@@ -85,7 +85,7 @@ async def test_the_tap_is_installed_from_the_log_and_a_real_event_is_replayed_on
         sent(spool, "command:new", {"senderId": "Ada"})
         log = story.screen.query_one(LogView)
         await story.until(lambda: log.entry and log.entry.real, "it streams in")
-        await story.shows("enter replays it on copies: note", '"senderId": "Ada"')
+        await story.shows("enter replays it on copies of your files: note", '"senderId": "Ada"')
         await story.press("enter")
         await story.shows("on copies", "1 file written")
         assert isinstance(story.screen.focused, Waterfall)

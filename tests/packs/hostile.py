@@ -125,7 +125,7 @@ def of_tar() -> Iterator[Row]:
     yield Row("tar that is none", "pack.tar", b"hello" * 999, "not a valid tar archive")
     yield Row("empty file", "pack.tar.gz", b"", "not a valid tar archive")
     yield Row("tar not in UTF-8", "pack.tar", tar_of(entry("greet/\udcff")), "is not UTF-8")
-    yield Row("tgz of nothing", "pack.tgz", gzip.compress(b"") * 50_000, "in more than 1,000 pieces")
+    yield Row("tgz of nothing", "pack.tgz", gzip.compress(b"") * 50_000, "more than 1,000 gzip members")
     yield Row("tgz bomb", "pack.tgz", gzip.compress(bytes(24 * MIB), 9), "decompression bomb")
     large = tar_of(entry("greet/large", size=17 * MIB))
     yield Row("tar one large file", "pack.tar", large, "is larger than 16 MiB unpacked")

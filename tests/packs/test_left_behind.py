@@ -92,7 +92,9 @@ def test_an_install_planned_during_another_is_refused(
             said.append(cli("install", str(pack), "--yes").err)
 
     manager.apply(manager.plan_install(str(pack)), step=step)
-    assert said == ["hookscope: Another install, update or uninstall is running. Try again after it.\n"]
+    assert said == [
+        "hookscope: Another install, update or uninstall is running. Wait until it ends, then try again.\n"
+    ]
     assert cli("uninstall", "greetings", "--yes").code == 0
 
 

@@ -103,7 +103,7 @@ def test_dependencies_come_on_request_with_scripts_off(
     shipped = ("--dialect", "openclaw@2026.9")
     done = cli("install", "needy", "--dependencies", "--yes", *shipped)
     assert done.code == 0, done.err
-    assert "depends on helper ^1.0.0 (installed too, scripts off)" in done.out
+    assert "depends on helper ^1.0.0 (installed too, without scripts)" in done.out
     folder = home / ".openclaw" / "hooks" / "needy"
     assert (folder / "node_modules" / "helper" / "index.js").read_text() == "export default 1\n"
     assert cli("packs", "--json", *shipped).json["packs"][0]["on_disk"]["state"] == "as installed"

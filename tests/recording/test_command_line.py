@@ -225,7 +225,7 @@ def test_new_events_are_followed(home: Path, workspace: Path) -> None:
     program[-3] = "command:stop"
     with subprocess.Popen(program, stderr=subprocess.PIPE, text=True, cwd=workspace) as waiting:
         assert waiting.stderr is not None
-        assert "as they arrive; Ctrl-C ends it" in waiting.stderr.readline()
+        assert "as they arrive; press Ctrl-C to stop" in waiting.stderr.readline()
         waiting.terminate()
 
 

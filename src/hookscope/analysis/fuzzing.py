@@ -239,7 +239,7 @@ class FuzzResult:
 
 
 class Fuzzer:
-    """Fires malformed events at one hook after another, and searches for the smallest that makes it fail.
+    """Fires malformed events at one hook after another, and finds the smallest event that makes it fail.
 
     Handlers really run, in their workers, hundreds of times; with `sandbox`, on copies that are removed at
     the end. Bundled hooks would fill logs and memories: they are skipped unless `only` names one or they

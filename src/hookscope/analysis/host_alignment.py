@@ -146,7 +146,7 @@ def _wants_json(cell: HookAtHost) -> bool:
 
 def _spelling_hint(cell: HookAtHost) -> str:
     if _wants_json(cell):
-        return "write `metadata` as JSON that begins on its line: YAML is not read"
+        return "write `metadata` as JSON that starts on the same line: the host does not read YAML"
     return f"correct the metadata: {cell.why or 'the host reads none of it'}"
 
 

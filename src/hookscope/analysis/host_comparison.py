@@ -53,7 +53,7 @@ class ComparedHost:
 
     @property
     def name(self) -> str:
-        """The name that distinguishes it from the other sides."""
+        """The name that distinguishes this side of the comparison from the others."""
         return self.label or self.dialect.name
 
     @property
@@ -93,12 +93,12 @@ class HookAtHost:
 
     @property
     def is_registered(self) -> bool:
-        """True if this host registers it."""
+        """True if the host registers the hook."""
         return self.state in (State.READY, State.SILENT) and self.host_runs
 
     @property
     def is_called(self) -> bool:
-        """True if this host would call it as soon as one of its events arrives."""
+        """True if the host would call the hook as soon as one of the hook's events arrives."""
         return self.state == State.READY and self.host_runs
 
     @property

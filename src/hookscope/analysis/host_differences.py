@@ -290,7 +290,7 @@ def _env(cells: Sequence[HookAtHost]) -> Iterator[str]:
     ]
     without = [cell for cell in with_env if not cell.side.dialect.entry_env]
     if without and len(without) < len(cells):
-        yield f"{_host_names(without)}: the `env` of its entry does not reach its handler"
+        yield f"{_host_names(without)}: the `env` of the hook's entry does not reach the handler"
 
 
 def _differing_sentences(

@@ -113,7 +113,7 @@ def _call_names(plan: Plan) -> list[str]:
 
 def _calls_phrase(plan: Plan) -> str:
     if len(plan.calls) > 1:
-        return f"all {len(plan.calls)} handlers start at once, or in groups with a fixed order,"
+        return f"the {len(plan.calls)} handlers start at once or in a fixed order"
     return f"only {one_line(plan.calls[0].name)} runs" if plan.calls else "no handler runs"
 
 

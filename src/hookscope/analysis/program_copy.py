@@ -39,7 +39,7 @@ VARIABLE_LINE = re.compile(r"(\s*(?:export\s+)?([A-Za-z_]\w*)\s*=)(.*)", re.DOTA
 
 
 class HostCopy:
-    """The copy, with a home folder and an environment for a program; `close` removes it.
+    """A copy of a host's files, with a home folder and an environment for a program; `close` removes it.
 
     Creating it copies files, which blocks. Raises OSError if there is not enough space.
     """

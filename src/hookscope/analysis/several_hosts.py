@@ -1,4 +1,4 @@
-"""The same folders, and the same event, under the rules of several hosts."""
+"""Compares the same folders, and the same event, under the rules of several hosts."""
 
 from __future__ import annotations
 

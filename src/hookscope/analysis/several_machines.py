@@ -201,9 +201,9 @@ class ComparedMachine:
 
 
 def compared_machines(text: str, options: Options) -> tuple[ComparedMachine, ...]:
-    """Return the machines in `here,unit:gateway`; a single one is compared with `here`. Raises Refusal.
+    """Return the machines that `text` lists, as in `here,unit:gateway`. Raises Refusal.
 
-    All other assumptions in the options apply to each machine.
+    A single machine is compared with `here`. The other assumptions in `options` apply to every machine.
     """
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:

@@ -68,7 +68,7 @@ class _NearMissSearch:
         self._by_subscription: dict[object, tuple[MissRank, str] | None] = {}
 
     def miss_of(self, info: UncalledHook) -> tuple[MissRank, NotRun] | None:
-        """Return the rank of a hook's near miss, and its `NotRun` for the plan; None if it is not one."""
+        """Return the rank of a hook's near miss, and its `NotRun` for the plan; None without a near miss."""
         if info.hook in self._called or info.shadowed:
             return None
         if _unregistered_plugin(info, self._key, self._kind):

@@ -169,7 +169,7 @@ def newer_source_hint(record: InstalledPack) -> str:
     Empty for other sources: a registry, a repository or an interpreter.
     """
     if record.linked is not None:
-        return "used as it is"
+        return "linked: always current"
     if record.source not in ("folder", "archive"):
         return ""
     try:

@@ -46,10 +46,10 @@ Command = Callable[..., Answer]
 
 
 def command(name: str, *params: click.Parameter) -> Callable[[Command], click.Command]:
-    """Return a decorator that makes a command of a function from options and parameters to an Answer.
+    """Return a decorator that turns a function into a command.
 
-    The command also has the machine options and --json. It prints the document or the text, and exits with
-    0 or 1.
+    The function takes Options and the parameters, and returns an Answer. The command also has the machine
+    options and --json. It prints the document or the text, and exits with 0 or 1.
     """
 
     def made(answer_of: Command) -> click.Command:

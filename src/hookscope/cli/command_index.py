@@ -217,7 +217,7 @@ COMMANDS = {
     "test": "Fire saved events and sequences, and compare with their expectations.",
     "fuzz": "Fire unusual events, and find the smallest that makes a hook fail.",
     "play": "Simulate a session, and show what hooks do at each event.",
-    "new": "Create a working hook, pack or plugin with a saved event.",
+    "new": "Create a working hook, pack or plugin, and a saved event to test it.",
     "fix": "Show what would fix a hook, as a diff; write it on request.",
     "enable": "Switch a hook on in the host's settings.",
     "disable": "Switch a hook off in the host's settings.",

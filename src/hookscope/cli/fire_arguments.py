@@ -173,9 +173,7 @@ def save_event_as(bench: Workbench, view: Snapshot, event: Event, name: str) -> 
         folders=folders_of(view.host),
         write=bench.edits.write_saved_file,
     )
-    secrets_note = (
-        f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
-    )
+    secrets_note = f" Set its secrets as environment variables: {', '.join(variables)}." if variables else ""
     return f"Saved as {machine.short(file)}.{secrets_note}"
 
 

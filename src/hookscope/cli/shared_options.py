@@ -45,7 +45,9 @@ def timeout_option(default: float = DEFAULT_RUN_SECONDS) -> click.Option:
 
 def trust_option() -> click.Option:
     """Return `--trust`: run this once as if every folder were trusted."""
-    return click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once.")
+    return click.Option(
+        ["--trust"], is_flag=True, help="Also run handlers in untrusted folders, this time only."
+    )
 
 
 def wait_option() -> click.Option:

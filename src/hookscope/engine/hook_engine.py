@@ -282,11 +282,11 @@ class HookEngine:
     ) -> Registration | Callable[[H], H]:
         """Call `handler` for every event of `key`: `command`, or `command:new`.
 
-        It is called last of its key. Without a handler, returns a decorator, which returns the
-        function as it is.
+        It is registered after the other handlers of its key. Without a handler, returns a decorator,
+        which returns the function as it is.
 
         `priority` and `options` are for events whose host reads them; `limit` is in seconds. A
-        permanent registration outlives loads. `remove()` of the returned registration undoes it.
+        permanent registration is kept by later loads. `remove()` of the returned registration undoes it.
         Raises TypeError for a handler that is not callable or a value of another type, ValueError
         for an empty key and for a limit that is negative or infinite.
         """

@@ -39,12 +39,12 @@ class Registry:
         return self.with_registrations((*self.registrations, call))
 
     def without(self, call: Registration) -> Registry:
-        """Return a registry without this registration, or this registry if it has no such one."""
+        """Return a registry without this registration; if it is not registered, return this registry."""
         kept = [other for other in self.registrations if other is not call]
         return self if len(kept) == len(self.registrations) else self.with_registrations(kept)
 
     def with_registrations(self, registrations: Sequence[Registration]) -> Registry:
-        """Return a registry of these only, of the next generation; runs keep their own one."""
+        """Return a registry of only these registrations, of the next generation. Runs keep their registry."""
         return Registry(self.generation + 1, tuple(registrations))
 
 

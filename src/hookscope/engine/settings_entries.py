@@ -75,7 +75,10 @@ class _InstallIndex:
         return _InstallIndex(rows, folders, names, all_names)
 
     def find(self, hook: Hook) -> HostInstall | None:
-        """Return the first pack whose folder has the hook, or that lists its name only."""
+        """Return the first pack whose folder contains the hook, or that lists the hook's name.
+
+        The name counts for packs without a folder; if the hook has no path, for all packs.
+        """
         if not self.rows:
             return None
         numbers = []

@@ -31,8 +31,8 @@ def read_exports(source: bytes) -> dict[str, Export]:
     """Return the names that running the module would bind, each as last bound in the text.
 
     Blocks of `if`, `try`, `with`, loops and `match` count as if each ran. The name `*` means
-    names that only running can tell: `from x import *`, a module's `__getattr__`, a call of
-    `globals`, `exec` and the like. `del` is ignored.
+    names that are known only at run time: from `from x import *`, a module's `__getattr__`, a call
+    of `globals`, `exec` and the like. `del` is ignored.
 
     Raises:
         FormatError: Python cannot parse the file. Offsets refer to the text as Python decodes it,

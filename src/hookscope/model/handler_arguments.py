@@ -164,7 +164,7 @@ class HostRequests(list[str]):
 
 
 def opened(view: dict[str, Any]) -> HostRequests:
-    """Allow requests to the host in this payload, and return them. Earlier requests are kept."""
+    """Allow handlers to add requests to this payload. Return the list, which keeps the earlier requests."""
     asked = view.get("asked")
     if not isinstance(asked, HostRequests):
         asked = view["asked"] = HostRequests(asked if isinstance(asked, list) else ())

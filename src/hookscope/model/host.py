@@ -388,7 +388,7 @@ class Dialect:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """A key that sorts the versions of a host by the first that each applies to."""
+        """A sort key for dialects of one host: the first program version to which the dialect applies."""
         return version_order(self.since or self.version)
 
     @property

@@ -27,7 +27,7 @@ class ReportedFact:
 
 @dataclass(frozen=True, slots=True)
 class ReportedItem:
-    """A hook, or a file that the host refuses, with the facts that the report has about it, by gate."""
+    """A hook or a rejected file in the host's report, with the reported facts by gate."""
 
     name: str
     facts: Mapping[str, ReportedFact] = field(default_factory=dict)

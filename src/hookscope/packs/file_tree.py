@@ -1,4 +1,4 @@
-"""FileTree: a package's files by path, in memory, read from folders and archives; walks deep folders."""
+"""FileTree: a package's files by path, in memory; readers of folders and archives; folder removal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ZIP_ERRORS: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, *ARCH
 def files_of_zip(source: bytes, name: str, limits: PackLimits) -> dict[str, PackFile]:
     """Return the files of a zip archive by path. Raises PackError."""
     if source.count(CENTRAL_HEADER) > limits.entries:
-        raise package_error(f"It has more than {limits.entries:,} entries, which is the limit.")
+        raise package_error(f"The package has more than {limits.entries:,} entries, which is the limit.")
     try:
         archive = zipfile.ZipFile(BytesIO(source))
     except ZIP_ERRORS as error:
@@ -140,7 +140,9 @@ def files_of_tar(source: bytes, name: str, limits: PackLimits, *, is_gzipped: bo
         for entry in _tar_entries(plain):
             entries.append(entry)
             if len(entries) > limits.entries:
-                raise package_error(f"It has more than {limits.entries:,} entries, which is the limit.")
+                raise package_error(
+                    f"The package has more than {limits.entries:,} entries, which is the limit."
+                )
         paths = checked_names([_tar_package_entry(entry) for entry in entries], limits)
         return _tar_files(plain, entries, paths, limits)
     except TAR_ERRORS as error:
@@ -151,7 +153,7 @@ def _unzipped(source: bytes, name: str, limits: PackLimits) -> bytes:
     if not source.startswith(GZIP):
         raise _broken_tar(name, "it is not packed with gzip")
     if source.count(GZIP) > MOST_GZIP_PIECES:
-        raise package_error(f"{name} is packed in more than {MOST_GZIP_PIECES:,} pieces.")
+        raise package_error(f"{name} has more than {MOST_GZIP_PIECES:,} gzip members.")
     chunks: list[bytes] = []
     total = 0
     try:
@@ -215,12 +217,12 @@ def _tar_entries(plain: bytes) -> Iterator[TarEntry]:
 
 def _check_extension(header: tarfile.TarInfo, in_a_row: int, of_all: int) -> None:
     if in_a_row > MOST_CHAINED:
-        raise package_error(f"It has more than {MOST_CHAINED} headers in a row before one entry.")
+        raise package_error(f"The archive has more than {MOST_CHAINED} headers in a row before one entry.")
     if of_all > MOST_OF_ALL:
-        raise package_error(f"It has more than {MOST_OF_ALL} global headers.")
+        raise package_error(f"The archive has more than {MOST_OF_ALL} global headers.")
     largest = LARGEST_OF_ALL if header.type == PAX_OF_ALL else LARGEST_EXTENSION
     if header.size > largest:
-        raise package_error(f"One of its headers is larger than {size_in_words(largest)}.")
+        raise package_error(f"A header in the archive is larger than {size_in_words(largest)}.")
 
 
 def _tar_entry(header: tarfile.TarInfo, pax: dict[str, str], start: int) -> TarEntry:
@@ -427,7 +429,7 @@ def _files_below(root: Path, excluded: list[str]) -> Iterator[tuple[str, Path]]:
                 seen += 1
                 if seen > DEFAULT_LIMITS.entries:
                     raise package_error(
-                        f"It has more than {DEFAULT_LIMITS.entries:,} entries, which is the limit."
+                        f"The package has more than {DEFAULT_LIMITS.entries:,} entries, which is the limit."
                     )
                 below = f"{path}/{entry.name}" if path else entry.name
                 if entry.name in EXCLUDED_FROM_FOLDERS:

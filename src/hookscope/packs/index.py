@@ -53,7 +53,7 @@ class PackIntegrity:
 
 
 def integrity_of_pack(record: InstalledPack) -> PackIntegrity:
-    """Compare every file of the pack. Files that a run leaves (`__pycache__`) do not count."""
+    """Return how the pack's files differ from the record. The `__pycache__` that runs leave is ignored."""
     if record.linked is not None:
         return PackIntegrity(is_gone=not os.path.isdir(record.linked))
     changed, missing, added, special = [], [], [], []

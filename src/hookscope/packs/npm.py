@@ -82,7 +82,7 @@ def _checked_dependencies(package: Mapping[str, Any], part: str, of: str) -> Ite
     """Yield name and range of each dependency in one member. Raises PackError for a refused one."""
     listed = package.get(part) or {}
     if not isinstance(listed, dict):
-        raise PackError(f"{part} of package.json{of} needs an object.", WITHOUT_DEPENDENCIES)
+        raise PackError(f"`{part}` in package.json{of} must be an object.", WITHOUT_DEPENDENCIES)
     for name, wanted in listed.items():
         if fault := _fault_of_dependency_name(name):
             raise PackError(f"It depends on {display_name(name)}{of}, which {fault}.", WITHOUT_DEPENDENCIES)
@@ -247,7 +247,7 @@ def install_dependencies(package_json: Mapping[str, Any], target: Path, options:
     Raises PackError.
     """
     dependencies = registry_dependencies(package_json)
-    options.progress.step("installing its dependencies with npm, scripts off")
+    options.progress.step("installing the dependencies with npm, without scripts")
     ran = _run_npm(
         ["install", *QUIET_OPTIONS, "--omit=dev", "--no-package-lock", "--no-save"], dependencies, options
     )

@@ -152,7 +152,7 @@ def package_json_of(tree: FileTree) -> Mapping[str, Any]:
             f"{PACKAGE_JSON} cannot be read: {display_name(str(error)) or 'it is nested too deeply'}."
         ) from None
     if not isinstance(document, dict):
-        raise package_error(f"{PACKAGE_JSON} needs an object.")
+        raise package_error(f"{PACKAGE_JSON} must contain an object.")
     return document
 
 
@@ -161,7 +161,7 @@ def _listed_hooks(
 ) -> HookPackage:
     listed = package_json[key]["hooks"]
     if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
-        raise package_error(f"{PACKAGE_JSON} {key}.hooks needs a list of strings.")
+        raise package_error(f"{PACKAGE_JSON} {key}.hooks must be a list of strings.")
     entries = [entry.strip() for entry in listed if entry.strip()]
     if not entries:
         raise package_error(f"{PACKAGE_JSON} {key}.hooks is empty.")

@@ -85,7 +85,9 @@ def display_name(name: str) -> str:
 def checked_names(entries: Sequence[PackageEntry], limits: PackLimits) -> tuple[PathParts, ...]:
     """Return the entries' paths as parts, in order. Raises PackError for the first invalid one."""
     if len(entries) > limits.entries:
-        raise package_error(f"It has {len(entries):,} entries, more than the limit of {limits.entries:,}.")
+        raise package_error(
+            f"The package has {len(entries):,} entries, more than the limit of {limits.entries:,}."
+        )
     paths = tuple(_path_parts(entry.name, limits) for entry in entries)
     for entry, path in zip(entries, paths, strict=True):
         if entry.kind == "file" and not path:

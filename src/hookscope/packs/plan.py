@@ -319,7 +319,7 @@ class PackPlan:
     def dependency_note(self) -> str:
         """What happens to the dependencies, for display."""
         if self.dependencies:
-            return "installed too, scripts off"
+            return "installed too, without scripts"
         if self.is_split:
             return "not installed: hooks in separate folders cannot share it"
         return "not installed: use --dependencies"
@@ -386,7 +386,8 @@ def check_integrity_accepted(plan: PackPlan, *, accepted: bool) -> None:
     if plan.integrity_problem and not accepted:
         raise Refusal(
             f"{plan.integrity_problem} Nothing was written.",
-            "--dry-run --diff shows it; --accept-changed installs it and keeps copies of changed files.",
+            "--dry-run --diff shows the changes; --accept-changed installs the pack and keeps copies of "
+            "changed files.",
         )
 
 

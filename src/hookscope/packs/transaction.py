@@ -126,7 +126,10 @@ def read_intent(file: Path) -> TransactionIntent | None:
         raise ValueError(str(error)) from None
 
 
-OTHER_TRANSACTION, TRY_LATER = "Another install, update or uninstall is running.", "Try again after it."
+OTHER_TRANSACTION, TRY_LATER = (
+    "Another install, update or uninstall is running.",
+    "Wait until it ends, then try again.",
+)
 PATIENCE = 10.0  # seconds to wait for another of our processes
 
 
@@ -184,7 +187,7 @@ def run_transaction(
     """Run a transaction. Raises PackError, ChangeError or OSError, with nothing changed.
 
     Args:
-        trees: the files of each swap, by `fresh`.
+        trees: the files of each new folder, by the `fresh` path of its swap.
         check: raises if something has changed since the plan; called under the lock.
         on_staged: may change the staged folders, and complete the intent.
     """
@@ -377,7 +380,7 @@ def _clean(
 
 
 def _revert(store: PackStore, intent: TransactionIntent) -> None:
-    """Restore everything. Each step may never have been done."""
+    """Undo the transaction. Some of its steps may not have run."""
     _record_phase(store, replace(intent, phase="back"))
     for swap in reversed(intent.swaps):
         if swap.fresh is not None and not os.path.lexists(swap.fresh) and os.path.lexists(swap.target):

@@ -80,7 +80,7 @@ def plan_uninstall(
 
 
 def _linked_rows(record: InstalledPack, inventory: Inventory) -> set[Path]:
-    """Return the hooks of a linked folder, which stay."""
+    """Return the paths of the hooks in a linked pack's folder; empty if the pack is not linked."""
     if record.linked is None:
         return set()
     real = record.linked

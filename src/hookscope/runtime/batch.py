@@ -191,7 +191,7 @@ class Batch:
         self.step(Started(self.current, self.started_in_run))
 
     def finish_plain(self, took: float, returned: object) -> None:
-        """Report the result of a handler that only returned."""
+        """Report the result of a handler that returned, with nothing else to report."""
         assert self.current is not None
         self.is_worn_out = self.is_dirty = False
         self.finish(Result(self.current, "ok", self.started_in_run, took, returned=returned))

@@ -37,9 +37,9 @@ NodeVersion = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """A program's version, and whether it was built to run TypeScript.
+    """The version of a Node program, and whether this program was built to run TypeScript.
 
-    Debian's Node, such as 24.22 of November 2026, cannot run TypeScript.
+    Debian's Node cannot run TypeScript, for example 24.22 of November 2026.
     """
 
     version: NodeVersion

@@ -178,10 +178,10 @@ class ProcessExecutor:
     """Runs the handlers of one language in worker processes, one handler at a time.
 
     Well-behaved handlers share one worker, which is started for the first of them and kept. A handler that
-    hangs, crashes or spoils its worker has a normal result: the batch continues in a new worker with the last
-    known event, and that content of the hook gets its own worker from then on. If a handler leaves a thread,
-    a timer or a process running, its hook keeps the worker, and the others get a new one. A plugin has its
-    own worker, in which its handlers can run concurrently. Cancelling `run` kills its busy workers.
+    hangs, crashes or makes its worker unusable has a normal result. The batch continues in a new worker with
+    the last known event, and that handler gets its own worker until its file changes. If a handler leaves a
+    thread, a timer or a process running, its hook keeps the worker, and the others get a new one. A plugin
+    has its own worker, in which its handlers can run concurrently. Cancelling `run` kills its busy workers.
 
     Runs in the caller's event loop; with `spare` it must be the same loop until `close`.
 

@@ -92,7 +92,7 @@ class SequentialCalls:
         self._quiet_until = 0.0  # perf_counter time before which the output is not read
 
     async def run(self) -> None:
-        """Run the calls until the last one has ended or one has spoiled the worker.
+        """Run the calls until the last one has ended, or one has made the worker unusable for the next.
 
         Raises LimitExceeded, MemoryExceeded, WorkerLost.
         """

@@ -205,7 +205,7 @@ class ResultReporter:
 class WorkerSlot:
     """Holds one worker at a time, which the executor assigns.
 
-    A handler that hangs, crashes or spoils the worker has a normal result; afterwards the slot is empty.
+    A handler that hangs, crashes or makes the worker unusable has a normal result; then the slot is empty.
     """
 
     def __init__(self, state: ExecutorState, owner: str = "") -> None:
@@ -460,7 +460,7 @@ class WorkerSlot:
     async def _run_in_sequence(
         self, worker: WorkerHandle, batch: Batch, requests: Sequence[HandlerRequest]
     ) -> None:
-        """Run the calls until the last one has ended or one has spoiled the worker."""
+        """Run the calls until the last one has ended, or one has made the worker unusable for the next."""
         shared = self._state
         await SequentialCalls(
             worker,

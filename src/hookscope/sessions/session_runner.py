@@ -265,7 +265,7 @@ class SessionRunner:
 
     async def _publish(self, session: SessionState, command: Publish) -> Published:
         if self.published >= MOST_EVENTS:
-            raise SimulationStopped(f"stopped after {MOST_EVENTS} events: the model requests more and more")
+            raise SimulationStopped(f"stopped at the limit of {MOST_EVENTS} events: the model did not finish")
         plan = self.engine.plan(self._event(session, command))
         log_line = self.rules.failure_log(command.type, command.data)
         self.firing = self.engine.fire(replace(plan, policy=WithoutFollowUps(plan.policy, log_line)))

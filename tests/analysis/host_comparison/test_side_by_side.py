@@ -102,7 +102,7 @@ def test_a_spelling_that_programs_do_not_read(workspace: Path, compare: Compare)
     assert [cell.metadata for cell in line.cells] == ["read", "unread"]
     assert differs(line)["metadata"].startswith("Milady 2.0.0-alpha.76: the metadata is not read")
     (change,) = line.suggestions
-    assert change.startswith("write `metadata` as JSON that begins on its line")
+    assert change.startswith("write `metadata` as JSON that starts on the same line")
 
 
 def test_both_the_name_and_the_spelling(workspace: Path, compare: Compare) -> None:

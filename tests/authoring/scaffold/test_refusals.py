@@ -35,7 +35,7 @@ from hookscope.model.text import one_line
         ("x", {"events": ("command:new\x1b[31m",)}, "is not an event"),
         ("x", {"events": ("before_tool_call",)}, "a plugin (`--plugin`) can receive"),
         ("x", {"events": ("*",)}, "is not an event"),
-        ("x", {"dialects": ("milady",), "language": "javascript"}, "handler is loaded by milady"),
+        ("x", {"dialects": ("milady",), "language": "javascript"}, "handler would not load in milady"),
         (
             "x",
             {"dialects": ("milady@2.0.0-alpha.76",), "events": ("command:new",)},

@@ -329,7 +329,7 @@ async def test_a_model_that_calls_for_ever_is_stopped(project: Project, opened: 
     project({"agent/tools/add-up.py": ADD})
     play = await played(HookEngine(opened()), replies=[CALL])
     assert play.end == "stopped"
-    assert play.notes == ("stopped after 2000 events: the model requests more and more",)
+    assert play.notes == ("stopped at the limit of 2000 events: the model did not finish",)
 
 
 # Ends by others.

@@ -344,7 +344,7 @@ def export_link(loaded: LoadState) -> ActivationLink:
             "export", False, loaded.found, "name a function in `export:`, or add it to the handler"
         )
     known = loaded.passed if loaded.error is None else None
-    return ActivationLink("export", known, "it is callable" if known else "known after a load")
+    return ActivationLink("export", known, "it is callable" if known else f"its type is {KNOWN_AFTER_LOAD}")
 
 
 def activation_chain(

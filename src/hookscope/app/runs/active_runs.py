@@ -59,8 +59,8 @@ class RunRecord:
         return tuple(past for one in stored if (past := past_run(one, view.host)) is not None)
 
     def hidden_run_dialects(self, view: Snapshot) -> tuple[str, ...]:
-        """Return the dialects of the runs that `runs` skips, one name per run: the current dialect has no
-        events of their kind.
+        """Return the dialect of each run that `runs` skips because the current dialect has no events of the
+        run's kind.
         """
         from hookscope.storage.journal.records import run_of
 

@@ -221,7 +221,7 @@ def handler_article(result: Document, planned: Document | None) -> str:
         + article_part(
             "Answer", text_block(json_block(result["returned"])) if result["returned"] is not None else ""
         )
-        + article_part("Requested from its host", text_list(result.get("asked") or ()))
+        + article_part("Requests to the host", text_list(result.get("asked") or ()))
         + article_part("Changed", _change_list(result["patch"]))
         + article_part("Output", text_block(result["stdout"]))
         + article_part("Error output", text_block(result["stderr"]))

@@ -191,7 +191,7 @@ def what_if_options(options: Options) -> Mapping[str, object]:
 
 
 def without_what_if(options: Options) -> Options:
-    """Return the options without a what-if. The home stays: the user started with it."""
+    """Return the options without the what-if. `home` is kept: the user chose it at the start."""
     assumed = [*MACHINE_FIELDS.values(), CLEAN_ENV, *(HOST_FIELDS[name] for name in options.supposed)]
     real = type(options)()
     return replace(options, **{one.name: getattr(real, one.name) for one in assumed}, supposed=frozenset())

@@ -125,7 +125,7 @@ def _by_proc(pid: int) -> dict[str, str]:
     except PermissionError:
         raise Refusal(
             f"Cannot read the environment of process {pid}: it belongs to another user.",
-            f"Write it to a file as an administrator: `sudo cat {PROC}/{pid}/environ > FILE`.",
+            f"Write the environment to a file as an administrator: `sudo cat {PROC}/{pid}/environ > FILE`.",
             code=2,
         ) from None
     except OSError as error:

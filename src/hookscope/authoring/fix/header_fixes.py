@@ -106,7 +106,7 @@ EVENT_FIELDS = ("events", "requires", "always", "os", "export", "hookKey", "emoj
 def fix_misplaced_events(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield fixes that move or rewrite the metadata so that the host reads it, or that need events."""
+    """Yield fixes that move, rewrite or add metadata so that the host finds the hook's events."""
     own = namespace_of(simulated)
     if row.hook.kind != "folder" or not own:
         return

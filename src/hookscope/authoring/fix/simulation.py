@@ -123,7 +123,7 @@ class OneHookFiles(OverlaidFiles):
 class SimulatedHost:
     """A host and its inventory after these changes.
 
-    `only`: the one folder in hooks folders that is scanned; None: all are.
+    `only`: the one hook folder that is scanned; None: all hook folders are scanned.
     """
 
     host: Host

@@ -170,13 +170,13 @@ class LintSubject:
 
     @property
     def metadata_path(self) -> KeyPath:
-        """The path of its metadata, below the first of the host's namespaces that the header uses."""
+        """The path of the hook's metadata, below the first of the host's namespaces that the header uses."""
         used = (name for name in self.host.namespaces if self.header.namespace_block(name))
         return ("metadata", next(used, self.namespace))
 
     @property
     def metadata(self) -> Mapping[str, object]:
-        """Its metadata as written; empty if there is none for this host."""
+        """The hook's metadata as written; empty if there is none for this host."""
         return self.header.namespace_block(str(self.metadata_path[1]))
 
     @property

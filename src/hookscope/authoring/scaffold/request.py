@@ -237,9 +237,7 @@ def handler_name(language: ScriptLanguage, targets: TargetHosts) -> str:
             return candidate
     host_names = ", ".join(one.name for one in targets.chosen)
     raise Refusal(
-        f"No file name of a {language} handler is loaded by {host_names}.",
-        "Use `--language typescript`.",
-        code=2,
+        f"A {language} handler would not load in {host_names}.", "Use `--language typescript`.", code=2
     )
 
 

@@ -122,7 +122,7 @@ def _gate_commands(status: ScaffoldStatus, bench: Workbench, plan: ScaffoldPlan)
 
 
 def _options(bench: Workbench, plan: ScaffoldPlan, dialect: str) -> str:
-    """Return the options that make a command use the same host and workspace."""
+    """Return the options that a suggested command needs for this dialect and the plan's workspace."""
     options = bench.options
     text = ""
     if options.dialect is not None or dialect != bench.dialect.name:

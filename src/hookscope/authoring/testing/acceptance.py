@@ -73,9 +73,9 @@ class ExpectationMasker:
         return str(self._portable("".join([*parts, escaped_value(literal_pattern(text[end:]))])))
 
     def value(self, value: Any, *, secret: bool = False) -> Any:
-        """Return the value with `${NAME}` for its secrets; `*` for a value with an unnamed secret.
+        """Return the value with `${NAME}` for its secrets. A value with an unnamed secret becomes `*`.
 
-        `secret`: a key above it marks it as secret.
+        `secret`: a key above the value marks the value as secret.
         """
         return self._portable(self._value(value, self.masker.masked_value(value, secret=secret)))
 
@@ -271,8 +271,8 @@ def _step_acceptances(
         _check_whole(done, place)
         if not isinstance(step, dict) or ("file" in step and "expect" not in step):
             raise Refusal(
-                f"{place} uses the expectations in {done.file.name}, which also applies on its own.",
-                "Accept that file, or give the step an `expect:` of its own.",
+                f"{place} uses the expectations in {done.file.name}, which is also a separate test.",
+                f"Accept the results of {done.file.name}, or add `expect:` to the step.",
             )
         accepted += _event_acceptance(done, step, masker, ("steps", number - 1))
     return accepted
@@ -316,7 +316,7 @@ def _value(miss: UnmetExpectation, masker: ExpectationMasker) -> Any:
     if miss.got is ABSENT:
         raise Refusal(f"{miss.what} no longer exists.", "Remove its line from `expect:`.")
     if miss.got is UNKNOWN:
-        raise Refusal("Only a run on copies shows changed files.", "Fire the event on copies (--sandbox).")
+        raise Refusal("Only a sandboxed run records changed files.", "Fire the event with --sandbox.")
     part = miss.what.partition(".")[0]
     if part in PATTERNS and isinstance(miss.expected, list) and isinstance(miss.got, list):
         return _patterns(miss.got, masker)

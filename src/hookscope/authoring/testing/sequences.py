@@ -207,7 +207,7 @@ class EventSequence:
 
 @dataclass(frozen=True, slots=True)
 class SequenceRow:
-    """A sequence in a list, or why its file is not one."""
+    """A sequence in a list, or the reason why its file is not a valid sequence."""
 
     name: str
     file: Path

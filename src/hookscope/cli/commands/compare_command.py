@@ -159,7 +159,7 @@ PARAMETERS = (
     ),
     click.Option(["--different"], is_flag=True, help="Only hooks that the hosts treat differently."),
     click.Option(["--fire"], metavar="KEY|FILE", help="Fire this event at each host, and compare the runs."),
-    click.Option(["--trust"], is_flag=True, help="With --fire: run handlers of untrusted folders too."),
+    click.Option(["--trust"], is_flag=True, help="With --fire: also run handlers in untrusted folders."),
     click.Option(["--sandbox"], is_flag=True, help="With --fire: run handlers on copies."),
 )
 

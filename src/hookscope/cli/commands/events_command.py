@@ -113,7 +113,7 @@ def event_type_text(event: EventType, view: Snapshot) -> str:
 def _event_facts(event: EventType, view: Snapshot) -> Iterator[str]:
     product = view.host.dialect.product
     facts = [
-        ("kind", f"{event.kind}{', any action of your own' if event.open else ''}"),
+        ("kind", f"{event.kind}{'; custom actions are allowed' if event.open else ''}"),
         ("sent", "yes" if event.emitted else f"{product} documents it and never sends it"),
         ("by", event.by),
         ("not", event.when_not),

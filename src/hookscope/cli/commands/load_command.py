@@ -20,7 +20,9 @@ from hookscope.model.trust import trust_target
 @answers.command(
     "load",
     click.Argument(["name"], required=False),
-    click.Option(["--trust"], is_flag=True, help="Import handlers of untrusted folders too, this once."),
+    click.Option(
+        ["--trust"], is_flag=True, help="Also import handlers in untrusted folders, this time only."
+    ),
 )
 def load_command(options: Options, name: str | None, trust: bool) -> Answer:
     """Import all trusted handlers, or those of one hook; report what the host's loader would report."""

@@ -1,4 +1,4 @@
-"""`hookscope install`, `update`, `uninstall` and `packs`: show the plan, ask, write."""
+"""`hookscope packs`, and `install`, `update` and `uninstall`, which show a plan, confirm it and write."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def confirmation_options() -> list[click.Parameter]:
 
 def shared_install_options() -> list[click.Parameter]:
     """Return the options that `install` and `update` share."""
-    accept_changed = "Overwrite changed files, and accept other bytes for the same version."
+    accept_changed = "Overwrite changed files, and accept different content for the same version."
     return [
         click.Option(["--accept-changed"], is_flag=True, help=accept_changed),
         *confirmation_options(),
@@ -100,7 +100,7 @@ def confirm_plan(plan: PackPlan, host: Host, options: ConfirmationOptions) -> No
 def confirm_and_apply(
     bench: Workbench, manager: PackManager, planned: PackPlan, options: ConfirmationOptions
 ) -> Answer:
-    """Confirm the plan, apply it, and return what was written."""
+    """Ask the user to confirm the plan, apply it, and return the result. A dry run returns only the plan."""
     host = bench.open()
     document = pack_output.pack_plan_document(planned, diff=options.diff)
     plan_text = "" if options.as_json else pack_output.pack_plan_text(planned, host, diff=options.diff)
@@ -261,7 +261,7 @@ def update_command(
 ) -> Answer:
     """Fetch packs again from their source, and install newer versions.
 
-    If a registry has other bytes for the same version, or files have changed on disk since, nothing is
+    If a registry has different content for the same version, or files have changed on disk since, nothing is
     written without --accept-changed, which keeps copies of such files. Exit code 1: a pack could not be
     updated.
     """

@@ -172,7 +172,7 @@ PARAMETERS = (
     click.Option(["--script"], metavar="FILE", help="A YAML or JSON list of the model's replies."),
     timeout_option(),
     wait_option(),
-    click.Option(["--trust"], is_flag=True, help="Run code of untrusted folders too, this once."),
+    click.Option(["--trust"], is_flag=True, help="Also run code in untrusted folders, this time only."),
 )
 
 

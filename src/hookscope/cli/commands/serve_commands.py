@@ -92,7 +92,7 @@ def serve_command(
         if as_json:
             click.echo(answers.json_text({"url": url, "origin": address.origin}))
             return
-        click.echo(f"The console is at {printable(url)}\nCtrl-C ends it.")
+        click.echo(f"The console is at {printable(url)}\nPress Ctrl-C to stop.")
 
     with browser_opener(bench.open().workspace) as open_in_browser:
 

@@ -101,7 +101,7 @@ def tap_command(ctx: click.Context) -> None:
         help="The tap's language; default: TypeScript, which every host runs.",
     ),
     click.Option(
-        ["--plugin-hooks"], is_flag=True, help="Also record plugin hooks that only observe, with a plugin."
+        ["--plugin-hooks"], is_flag=True, help="Also install a plugin that records observe-only plugin hooks."
     ),
     click.Option(["--dry-run"], is_flag=True, help="Show what would be written, and write nothing."),
 )
@@ -209,7 +209,7 @@ def _events_as_they_come(spool: Path, limit: int, key: str | None) -> Iterator[S
     events, tail = open_spool(spool, limit, key)
     if not events:
         click.echo(
-            "hookscope: no such event yet. New ones are shown as they arrive; Ctrl-C ends it.", err=True
+            "hookscope: no such event yet. New ones are shown as they arrive; press Ctrl-C to stop.", err=True
         )
     yield events
     while True:
@@ -286,7 +286,7 @@ def save_command(options: Options, name: str, file: str | None) -> Answer:
     place = saved_event_path(file, view.host.workspace, view.host.machine.cwd) if file else None
     saved = save_recorded(event, bench, view, place)
     variables = ", ".join(saved.variables)
-    secrets_note = f" Its secrets are taken from the environment: {variables}." if saved.variables else ""
+    secrets_note = f" Set its secrets as environment variables: {variables}." if saved.variables else ""
     return Answer(
         {
             "event": tap_output.recorded_event_document(event),

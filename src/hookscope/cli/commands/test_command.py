@@ -40,7 +40,7 @@ from hookscope.model.text import one_line
 from hookscope.storage.state_files import DOTENV
 from hookscope.values import dataclass
 
-WAITING_MESSAGE = "hookscope: waiting until hooks, settings or saved events change; Ctrl-C ends it."
+WAITING_MESSAGE = "hookscope: waiting until hooks, settings or saved events change; press Ctrl-C to stop."
 WATCHED_KINDS = {*AUTHORED, *YAML_ENDINGS}
 PARAMETERS = (
     click.Argument(["what"], metavar="[FILE|DIR...]", nargs=-1),
@@ -50,7 +50,7 @@ PARAMETERS = (
         is_flag=True,
         help="Write the actual results into failed files and those without expectations.",
     ),
-    click.Option(["--watch"], is_flag=True, help="Test again on every save; Ctrl-C ends it."),
+    click.Option(["--watch"], is_flag=True, help="Repeat the tests on every save; press Ctrl-C to stop."),
     timeout_option(),
     wait_option(),
     click.Option(

@@ -210,7 +210,7 @@ def _fix_lines(fix: Fix) -> Iterator[str]:
         yield from near_miss_lines(gate, places=False)
     if fix.required_values:
         yield f"      fix: {one_line(fix.title, 300)}"
-        yield "      give: " + " ".join(f"--value {one_line(name)}=…" for name in fix.required_values)
+        yield "      needs: " + " ".join(f"--value {one_line(name)}=…" for name in fix.required_values)
     elif fix.hint:
         yield f"      by hand: {one_line(fix.hint, 400)}"
     elif fix.why_not:

@@ -202,7 +202,7 @@ def _file_lines(plan: PackPlan, host: Host) -> Iterator[str]:
     shown = [file for file in plan.files if file.action != "same"]
     for file in shown[:FILE_LIMIT]:
         size = f"  {size_in_words(file.size)}" if file.action != "remove" else ""
-        runs = "  may be run" if file.runnable else ""
+        runs = "  executable" if file.runnable else ""
         yield f"  {FILE_SIGNS[file.action]} {_display_path(file.path, host)}{size}{runs}"
     if len(shown) > FILE_LIMIT:
         yield f"    and {len(shown) - FILE_LIMIT:,} more; --json lists all"

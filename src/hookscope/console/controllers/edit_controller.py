@@ -367,16 +367,16 @@ def open_editor(app: App[object], place: FilePosition, env: Mapping[str, str], w
     editor = editor_of(env)
     where = f"{place.file}:{place.line}"
     if app.is_web:
-        return f"A browser page cannot open an editor. The position is {where}"
+        return f"A browser page cannot open an editor. File and line: {where}"
     if not editor:
-        return f"No editor is set: define VISUAL or EDITOR. The position is {where}"
+        return f"No editor is set: define VISUAL or EDITOR. File and line: {where}"
     try:
         words = editor_command(editor, place)
     except ValueError as error:
-        return f"VISUAL or EDITOR is not a command: {error}. The position is {where}"
+        return f"VISUAL or EDITOR is not a command: {error}. File and line: {where}"
     try:
         with app.suspend():  # an exception in here would leave the app suspended
             problem = run_editor(words, workspace)
     except SuspendNotSupported:
-        return f"This terminal cannot run an editor. The position is {where}"
-    return f"{problem} The position is {where}" if problem else ""
+        return f"This terminal cannot run an editor. File and line: {where}"
+    return f"{problem} File and line: {where}" if problem else ""

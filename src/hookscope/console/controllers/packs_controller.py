@@ -231,7 +231,7 @@ Done = TypeVar("Done")
 
 
 class PacksController:
-    """Runs one task at a time; the console stays usable."""
+    """Controls the Packs screen. It runs one pack task at a time, while the console stays usable."""
 
     def __init__(self, context: ConsoleContext) -> None:
         self.context = context

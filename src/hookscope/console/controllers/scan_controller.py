@@ -65,7 +65,7 @@ class SourceReader:
         self._aging = self.context.after(AGE_INTERVAL, self._refresh_ages, "ages")
 
     def _refresh_ages(self) -> None:
-        """Read the selected hook's history again if it is visible and has an age."""
+        """Read the selected hook's history again if the Why pane is visible and shows an age."""
         checked = self.context.state.checked
         if "why" in self.context.panes.shown and checked and any(link.at for link in checked.links):
             self._read_again()

@@ -41,11 +41,11 @@ LEAST_SIMILAR = 0.4  # share of equal words; less similar lines are not compared
 DIFF_STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
 GIVE_UP_NOTE = "Undo stops at this edit until you forget it. Forgetting it changes no files."
 LATER_EDITS_NOTE = "The file has changed since. Only this edit is undone; later changes stay."
-OTHER_TERMINAL_NOTE = "It was made in another terminal, or before this console started."
+OTHER_TERMINAL_NOTE = "This edit was made in another terminal, or before this console started."
 
 
 def toggle_sheet(toggle: Toggle, machine: Machine) -> Content:
-    """Return the file, the diff, other effects, and when the host notices."""
+    """Return the file, the diff, the new state, other effects, and when the host notices the change."""
     after = safe_line(toggle.after, 200).stylize("bold")
     return Content("\n").join(
         [

@@ -176,7 +176,7 @@ class ActionsOverlay(Overlay[AvailableAction | None]):
 
 
 class HelpScreen(ActionsOverlay):
-    """Help over everything. Typing searches it; enter then runs the first match."""
+    """An overlay with the help. Typing searches the actions; enter then runs the first match."""
 
     HAS_HELP = False
     AUTO_FOCUS = "Input"
@@ -319,7 +319,7 @@ class ManualScreen(Overlay[None]):
         await self.action_turn(0)
 
     async def action_turn(self, by: int) -> None:
-        """Show the chapter that follows by this number; it wraps around."""
+        """Go `by` chapters forward; after the last chapter comes the first."""
         found = [*chapters().values()]
         self._at = (self._at + by) % len(found)
         box, chapter = self.query_one(KeyScroll), found[self._at]

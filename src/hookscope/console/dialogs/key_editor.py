@@ -62,7 +62,7 @@ class KeyEditor(Picker[KeyAction, None]):
             frame.border_subtitle = key_hints((ENTER_KEY, "new key"), ("actions.cancel", "back"))
             yield Input(
                 self._typed,
-                placeholder="an action, its key, its place or what it does",
+                placeholder="search by action, key, screen or description",
                 compact=True,
                 select_on_focus=False,
             )

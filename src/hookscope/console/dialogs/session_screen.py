@@ -150,7 +150,7 @@ class SessionLines(LineList):
 
 
 class SessionScreen(Overlay[SessionTurn | None]):
-    """One session over everything. Returns the chosen event."""
+    """An overlay that shows one session. It returns the chosen event."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "Close", id="session.close", tooltip="Back to the log"),

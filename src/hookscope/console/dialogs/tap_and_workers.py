@@ -135,7 +135,7 @@ def _first_lines(lines: list[Content]) -> list[Content]:
 
 
 class TapScreen(Overlay[None]):
-    """The taps of a host, over everything."""
+    """An overlay that shows the taps of a host."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,T,q,enter", "dismiss", "Close", id="tap.close", tooltip="Back"),
@@ -187,7 +187,7 @@ def _size(memory: int) -> str:
 
 
 class WorkersScreen(Overlay[None]):
-    """The worker processes, over everything; any of its keys closes it."""
+    """An overlay that shows the worker processes. Each of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,P,q,enter", "dismiss", "Close", id="workers.close", tooltip="Back")

@@ -75,7 +75,7 @@ def _styled(line: str) -> Content:
 
 
 class VerificationScreen(Overlay[str]):
-    """The comparison, over everything. Its answer is "report" if the user requests a bundle about it."""
+    """An overlay with the comparison. It returns "report" if the user requests a bundle for a report."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,H,q,enter", "dismiss('')", "Close", id="verification.close", tooltip="Back"),

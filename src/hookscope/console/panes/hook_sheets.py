@@ -445,7 +445,7 @@ def _notes(sheet: Sheet, row: HookStatus, view: Snapshot, reading: WhyOptions) -
         events = [event for event in row.hook.meta.events or () if f"`{event}`" in findings]
         notes = [note for note in notes if note not in reasons and note.split(" ")[0] not in events]
     if row.hook.beyond_host:
-        notes.append("Only Hookscope runs it: its host does not run Python")
+        notes.append("Only Hookscope runs this hook: the host does not run Python")
     if row.hook.handler in view.quarantined:
         notes.append(
             "in quarantine after three faults within five minutes: it runs only if you fire an event; "

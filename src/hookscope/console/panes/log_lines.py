@@ -212,9 +212,13 @@ def real_details(key: str, session: str, payload: Mapping[str, Any], would_run: 
     return Content("\n").join(
         [
             Content.assemble(
-                ("≈ real  ", MUTED), safe_line(key, 60).stylize("bold"), ("  " + one_line(session, 60), MUTED)
+                ("≈ real event  ", MUTED),
+                safe_line(key, 60).stylize("bold"),
+                ("  " + one_line(session, 60), MUTED),
             ),
-            Content.assemble((f"{key_of('lines.choose')} replays it on copies: ", MUTED), hooks),
+            Content.assemble(
+                (f"{key_of('lines.choose')} replays it on copies of your files: ", MUTED), hooks
+            ),
             Content(),
             safe_text(text, LONGEST_CONTEXT),
         ]

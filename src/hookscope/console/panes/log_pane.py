@@ -159,7 +159,7 @@ class LogPane(RemovableWidget, Widget):
             self.name, self.save = name, save
 
     class DetailsRequested(ConsoleMessage):
-        """Request for the details of an entry, which `show_details` takes."""
+        """Request for the details of an entry. The answer is passed to `show_details`."""
 
         def __init__(self, entry: LogEntry) -> None:
             super().__init__()

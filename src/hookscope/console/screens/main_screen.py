@@ -203,7 +203,7 @@ class MainScreen(PaintedOnce[None]):
 
     @property
     def is_half_painted(self) -> bool:
-        """True while the focus moves: old and new place are painted together."""
+        """True while the focus moves. The old and the new focused widget are painted together."""
         return not self.pane_focus.settled
 
     @property

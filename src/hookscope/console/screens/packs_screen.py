@@ -319,7 +319,7 @@ class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Back", id="spec.cancel", tooltip="Install nothing"),
-        Binding("enter", "take", "Show", id="spec.take", tooltip="Fetch and preview it"),
+        Binding("enter", "take", "Show", id="spec.take", tooltip="Fetch the pack and preview the install"),
         Binding("down", "app.focus_next", "Next", show=False, id="spec.down", tooltip="Next line"),
         Binding("up", "app.focus_previous", "Previous", show=False, id="spec.up", tooltip="Previous line"),
     ]

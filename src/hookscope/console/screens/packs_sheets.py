@@ -116,7 +116,6 @@ def _first_diff_lines(lines: list[str]) -> Iterator[str]:
     yield from lines[:MOST_DIFF_LINES]
 
 
-LINKED_NOTE = "used directly"
 MOST_PACK_FILES = 200  # files that are listed
 INTEGRITY_WORDS = {
     "as installed": ("✓ as installed", "$text-success"),
@@ -153,7 +152,7 @@ def install_kind(record: InstalledPack) -> str:
 def pack_line(row: PackRow, rows: Sequence[PackRow], width: int) -> Content:
     """Return name, version, source, hooks, integrity, and the known update."""
     record = row.status.record
-    told = max((cell_len(_update_cell(one.newer).plain) for one in rows), default=0)
+    told = max((cell_len(_update_cell(one).plain) for one in rows), default=0)
     names = min(max((cell_len(one_line(one.id)) for one in rows), default=0), max(10, width - 52 - told))
     versions = min(max((cell_len(one_line(one.status.record.version)) for one in rows), default=1), 12)
     word, style = INTEGRITY_WORDS[row.status.integrity.state]
@@ -166,7 +165,7 @@ def pack_line(row: PackRow, rows: Sequence[PackRow], width: int) -> Content:
         _fit_cell(Content.styled(install_kind(record), MUTED), 7),
         _fit_cell(Content.styled(hooks, MUTED), 8),
         _fit_cell(Content.styled(word, style), 15),
-        _update_cell(row.newer),
+        _update_cell(row),
     ]
     return Content("  ").join(parts).truncate(width, ellipsis=True)
 
@@ -175,8 +174,9 @@ def _fit_cell(text: Content, width: int) -> Content:
     return text.truncate(width, ellipsis=True, pad=True)
 
 
-def _update_cell(known: str) -> Content:
-    if known == LINKED_NOTE:  # the source column already shows it
+def _update_cell(row: PackRow) -> Content:
+    known = row.newer
+    if row.status.record.linked is not None:  # the source column already shows it
         return Content()
     if known in ("", "newest"):
         return Content.styled(known, MUTED)
@@ -365,7 +365,7 @@ def _put_planned_files(sheet: Sheet, planned: PackPlan, machine: Machine) -> Non
     shown = [file for file in planned.files if file.action != "same"]
     for file in shown[:MOST_PLANNED_FILES]:
         sign, style = FILE_SIGNS[file.action]
-        runs = "  may be run" if file.runnable else ""
+        runs = "  executable" if file.runnable else ""
         size = f"  {size_in_words(file.size)}{runs}" if file.action != "remove" else ""
         path = keep_tail(safe_paragraph(machine.short(file.path)), sheet.width - len(size) - 4)
         sheet.paragraph(Content.assemble((f"{sign} ", style), path, (size, MUTED)), 2)

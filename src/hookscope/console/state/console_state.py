@@ -54,7 +54,7 @@ class PaneLayout:
 
 
 def every_class() -> frozenset[str]:
-    """Return all classes that a layout can have."""
+    """Return all CSS classes that a layout can have."""
     sizes = {f"-{size}" for size in ("tiny", "small", "medium", "wide")}
     return frozenset(
         sizes

@@ -81,7 +81,7 @@ LEAST_WRAPPED_WIDTH = 20  # cells beside an indent; without them the further lin
 
 
 def wrapped_lines(line: Content, width: int) -> list[Content]:
-    """Return a line in lines of at most `width` cells. The further ones keep its indent, and its bar."""
+    """Wrap a line into lines of at most `width` cells. The later lines keep its indent and its bar."""
     if line.cell_length <= width:
         return [line]
     found = HANGING_INDENT.match(line.plain)

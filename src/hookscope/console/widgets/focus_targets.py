@@ -94,9 +94,9 @@ def first_focusable(pane: Widget) -> Widget | None:
 
 
 def styled_by_focus(*widgets: Widget) -> set[DOMNode]:
-    """Return the nodes that look different because one of these gains or loses the focus.
+    """Return the nodes that look different because one of these widgets gains or loses the focus.
 
-    Those are all nodes with a focus rule, below the outermost node with a rule for a focus within.
+    Those are the widget's outermost ancestor with a `:focus-within` rule, and all nodes with one below it.
     """
     affected: set[DOMNode] = set()
     for widget in widgets:

@@ -72,7 +72,7 @@ def below_home(path: Path, machine: Machine) -> str:
 
 
 def _host_and_settings(view: Snapshot, reason: bool, file: str) -> Content:
-    """Return host and settings. `reason`: add why this host. `file`: show the settings' path or name."""
+    """Return the host and its settings. `reason`: add the reason for the host. `file`: long, short or ""."""
     host = view.host
     path = host.machine.short(host.settings.file)
     reason_names_settings = host.settings.exists and view.dialect_reason.endswith(path)

@@ -177,7 +177,7 @@ class FittedText(TextLines):
         self._made_for = 0
 
     def rebuild(self, *, layout: bool = False) -> None:
-        """Make the text again; `layout`: its number of lines may be another."""
+        """Build the text again. `layout`: its number of lines may have changed."""
         self._made_for = 0
         self.refresh(layout=layout)
 

@@ -52,9 +52,9 @@ def shipped_folder_system(
 ) -> FolderSystem:
     """Return the guide's system of folder hooks with the rules of the shipped program.
 
-    `find_program` finds a program of `bins`; `looked_up` are the lists in which a value that is not a
-    string ends the load; `error_format` is how the program logs an error. Only legacy modules have their
-    path checked. `always` skips the requirements, but not the OS or the switches (milady 07).
+    `find_program` finds a program of `bins`. `looked_up` names the lists whose items must be strings: any
+    other item ends the load. `error_format` is the program's log text for an error. Only the paths of legacy
+    modules are checked. `always` skips the requirements, but not the OS or the switches (milady 07).
     """
     own_rules = rules_of(
         (FIELDS, milady_eliza_gates.fields_gate(looked_up)),
@@ -89,9 +89,9 @@ def shipped_folder_system(
 def lowest_first_labelled(state: str, name: str) -> Places:
     """Return the search paths: extra, bundled, managed, workspace; each overrides those before it.
 
-    Managed hooks stay below home when the state folder moves. An extra folder of the settings must
-    be the state folder below home, or in it, compared as text without resolving links. Those of the
-    caller may be anywhere. Source: milady 03 and 16.
+    Managed hooks stay below home when the state folder moves. An extra folder in the settings must be
+    the state folder below home, or inside it; links are not resolved. An extra folder that the caller
+    passes may be anywhere. Source: milady 03 and 16.
     """
 
     def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:

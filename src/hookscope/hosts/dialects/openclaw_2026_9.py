@@ -178,7 +178,7 @@ def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ..
 
 
 def plugin_failure(module: Module) -> Failure | None:
-    """Return the first reason why the program rejects the plugin that registers this, in its words."""
+    """Return the first reason why the program rejects the plugin of this module, in the program's words."""
     for fault in module.findings:
         if fault.startswith(MISNAMED):
             manifest, _, own = fault.removeprefix(MISNAMED).partition("\n")

@@ -26,7 +26,9 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: 
     found = next((exports[name] for name in names if name in exports), None)
     if found is None:
         if "*" in exports:
-            return Gate("export", None, needed=names, found=f"assigned at run time: {KNOWN_AFTER_LOAD}")
+            return Gate(
+                "export", None, needed=names, found=f"assigned at run time; its type is {KNOWN_AFTER_LOAD}"
+            )
         return _missing_export_gate(exports, names[-1], path)
     place = FilePosition(path, found.line)
     match found.kind:

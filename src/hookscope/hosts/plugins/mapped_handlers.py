@@ -24,7 +24,7 @@ LocateItem = Callable[[KeyPath], FilePosition | None]
 
 @dataclass(frozen=True, slots=True)
 class MappingRules:
-    """Where mapped handlers are defined."""
+    """The place in the settings where mapped handlers are defined."""
 
     setting: KeyPath | None  # in the host's own settings; None: its schema has no such key
 

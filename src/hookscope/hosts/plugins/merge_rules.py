@@ -156,7 +156,7 @@ def modify_fields(
 
 
 def same_names(*names: str) -> dict[str, str]:
-    """Return the `fields` of `modify_fields` whose names stay the same in the merged answer."""
+    """Return the `fields` argument of `modify_fields` for fields that keep these names when merged."""
     return {name: name for name in names}
 
 

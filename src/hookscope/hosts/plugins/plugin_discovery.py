@@ -141,13 +141,13 @@ AccessOf = Callable[[str, Folder, Host], PluginAccess]
 
 
 def full_access(plugin: str, folder: Folder, host: Host) -> PluginAccess:
-    """Allow everything, for a host without settings for single hooks."""
+    """Return access to everything, for a host without settings for single hooks."""
     return PluginAccess()
 
 
 @dataclass(frozen=True, slots=True)
 class PluginShape:
-    """What makes a folder a plugin."""
+    """The rules by which a host recognizes a folder as a plugin."""
 
     manifest: str
     package_key: str  # package.json → this → `extensions`: entry files

@@ -80,7 +80,8 @@ def merge_agent_run(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
 def _is_decision(fields: Answer) -> bool:
     """Return whether the answer is a valid decision.
 
-    A pass has no other member; a block has a reason, and may have a message, a category and metadata.
+    `pass` allows no member besides `outcome`; `block` requires a reason, and allows a message, a category
+    and metadata.
     """
     if fields.get("outcome") == "pass":
         return len(fields) == 1

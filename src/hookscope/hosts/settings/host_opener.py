@@ -99,7 +99,7 @@ def _with_own_home(dialect: Dialect, machine: Machine) -> Machine:
 
 
 def _config_folder(dialect: Dialect, machine: Machine, state: Path) -> Path:
-    """Return the folder of managed hooks and plugins: `state`, or beside settings that a variable names."""
+    """Return the folder of managed hooks and plugins: `state`, or that of settings named by a variable."""
     layout = dialect.layout
     named = _folder_from_env(layout.settings_variable, machine) if layout.hooks_beside_settings else ""
     if not named or _folder_from_env(layout.state_variable, machine):

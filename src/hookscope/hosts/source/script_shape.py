@@ -30,7 +30,7 @@ HIGHEST = 200  # levels up the tree to the function with that parameter
 
 
 def unknown_event_members(nodes: list[Node], parents: Mapping[int, Node]) -> Iterator[tuple[str, str, Node]]:
-    """Yield uses of members that no event has: `strays` are read, `puts` are set."""
+    """Yield (kind, name, node) of uses of members that no event has: `strays` if read, `puts` if set."""
     reader = _EventReader(nodes, parents)
     for node in nodes:
         reader.visit(node)

@@ -32,7 +32,7 @@ class Delegation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SessionRules:
-    """The rules of one version. Texts are the host's own, as in its events."""
+    """The rules of sessions in one host version. The texts are those of the host's own events."""
 
     summary: str  # the rule as a sentence for people
     runtime_data: Callable[[SessionAgent], Mapping[str, Any]]  # `runtime` of session.started

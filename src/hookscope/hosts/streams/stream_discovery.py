@@ -78,7 +78,7 @@ def handler_gate(hook: Hook, host: Host) -> Gate:
 
 
 def scope_gate(hook: Hook, host: Host) -> Gate:
-    """Pass, showing the agent whose stream the hook receives."""
+    """Return a gate that always passes and shows the agent whose stream the hook receives."""
     return Gate("scope", True, found=hook.scope or "the root agent")
 
 

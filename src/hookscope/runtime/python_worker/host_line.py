@@ -213,7 +213,7 @@ class StandardOutputs:
         self._can_count = self._counts_unread_bytes()
 
     def are_unchanged(self) -> bool:
-        """Return True if 1 and 2 are still the same files. Raises OSError if one is closed."""
+        """Return True if descriptors 1 and 2 are still the same files. Raises OSError if one is closed."""
         try:
             # epoll accepts only the registered number with the registered file: ten times faster than fstat.
             self._watch.modify(1, 0)

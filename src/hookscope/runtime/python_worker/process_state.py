@@ -466,7 +466,7 @@ def _set_policy(module: Any, _: Any) -> None:
 
 
 def _temporary(module: Any) -> Any:
-    """Return the folder that a handler has set; None if it is the default of the module."""
+    """Return the temporary folder that a handler has set in `tempfile`; None if it is unset or a default."""
     folder = module.tempdir
     return None if folder is None or folder in module._candidate_tempdir_list() else folder
 

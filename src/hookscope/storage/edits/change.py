@@ -321,7 +321,7 @@ def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def remove_empty(folders: Iterable[Path]) -> None:
-    """Remove the empty ones of these folders, deepest first. Failures are ignored."""
+    """Remove each of these folders that is empty, deepest first. Failures are ignored."""
     for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
         with suppress(OSError):
             folder.rmdir()

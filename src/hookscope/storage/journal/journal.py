@@ -82,7 +82,7 @@ class _Shared:
 
 
 class Journal(JournalReader):
-    """The durable record of one workspace; the file may contain others. A PlanRecorder.
+    """The durable record of one workspace, as a PlanRecorder. Its file may contain other workspaces too.
 
     Creating a Journal creates no file: the first write does. `close` it, or use it in a `with`. Writing
     is awaited in any loop; reading blocks, see JournalReader. All methods raise JournalError, an OSError

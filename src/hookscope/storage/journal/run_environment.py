@@ -85,7 +85,7 @@ def masked_settings(
 
 
 def secrets_of_settings(value: Any, keys: SecretKeys = DEFAULT_SECRET_KEYS) -> tuple[Secret, ...]:
-    """Return the secrets of a host's settings, named as if they were in a context."""
+    """Return the secrets of a host's settings, named as if they were under `cfg` in a context."""
     found = secrets_in(value, ("cfg",), keys=keys)
     return tuple(secret for secret in dict.fromkeys(found) if not is_ordinary(secret.value))
 

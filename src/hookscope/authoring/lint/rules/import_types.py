@@ -1,6 +1,6 @@
-"""An import of types is not marked with `type`, and the host removes only what is marked.
+"""An import of types is not marked with `type`, and the host removes only marked imports.
 
-The import remains when the host has removed the types. It then fails, because types do not exist at run time.
+The unmarked import remains in the code. It fails, because types do not exist at run time.
 
 Host: openclaw@2026.9
 

@@ -45,11 +45,7 @@ FIRE_BINDINGS: list[BindingType] = [
         tooltip="Fire on copies of your files, and show the changes",
     ),
     Binding(
-        "M",
-        "play",
-        "Play",
-        id="fire.play",
-        tooltip="Simulate a session: message, scripted model, every event",
+        "M", "play", "Play", id="fire.play", tooltip="Simulate a session with a message and a scripted model"
     ),
     Binding("ctrl+t", "template", "Template", id="fire.template", tooltip="Load the event's example"),
     Binding("ctrl+s", "save", "Save", id="fire.save", tooltip="Save the event to its file"),

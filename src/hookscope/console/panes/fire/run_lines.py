@@ -82,7 +82,10 @@ def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
     if checked.accepted:
         return f"✓ {name} passed", "$text-success"
     if not checked.expects:
-        return f"{name} has no expectations yet: press {key_of('fire.accept')} to save these", MARK_MUTED
+        return (
+            f"{name} has no expectations yet: press {key_of('fire.accept')} to save this run's results",
+            MARK_MUTED,
+        )
     if checked.misses and not checked.passed:
         return f"{_check_text(checked)}: press {key_of('fire.accept')} to accept", "$text-error"
     return _check_text(checked), EXPECTATION_STYLES["+" if checked.passed else "-"]

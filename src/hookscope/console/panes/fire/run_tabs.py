@@ -340,7 +340,7 @@ def has_content(tab: Tab, sheet: RunSheet, row: CallRow | None) -> bool:
 
 
 def first_row_with_content(sheet: RunSheet) -> CallRow | None:
-    """Return the first call that left more than its times."""
+    """Return the first call with content in a tab other than its source and timing; None without one."""
     tabs = [tab for tab in tabs_of_run(sheet) if tab not in ("source", "timing")]
     return next((row for row in sheet.rows if any(has_content(tab, sheet, row) for tab in tabs)), None)
 
