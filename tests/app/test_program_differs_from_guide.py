@@ -115,7 +115,7 @@ def test_the_installed_program_decides_the_dialect(
     bench = Workbench(Options())
     assert bench.dialect.name == dialect
     view = bench.scan()
-    known = view.dialect_reason.startswith(f"found OpenClaw {version} by ")
+    known = view.dialect_reason.startswith(f"found OpenClaw {version} in ")
     warning = (
         f"OpenClaw {version} found; these are the rules of {dialect.partition('@')[2]}, which may differ"
     )

@@ -197,7 +197,7 @@ def test_trust_names_the_target_of_a_link(
     (workspace / "hooks/lent").symlink_to(tmp_path / "else where/lent")
     said = hookscope("trust", "hooks").out.splitlines()
     assert said[0] == "Handlers in ./hooks may run now, in all folders below it too: 1 handler so far."
-    assert said[1].startswith("Not yet ./hooks/lent: it links to ")
+    assert said[1].startswith("Not yet trusted: ./hooks/lent links to ")
     assert "else where/lent; `hookscope trust " in said[1]
     waiting = hookscope("trust", "hooks", "--json").json["waiting"]
     assert waiting == [{"path": str(workspace / "hooks/lent"), "trust": str(tmp_path / "else where/lent")}]

@@ -346,7 +346,8 @@ def _claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
     claim = _pair_claim(finding, names) if own else _third_party_claim(finding, names)
     if not finding.required_others or (finding.is_shared_place and not finding.narrowed):
         return claim
-    among = f"With {_name_list(finding.required_others, names, 'and')} called too"
+    others = _name_list(finding.required_others, names, "and")
+    among = f"If {others} {'is' if len(finding.required_others) == 1 else 'are'} also called"
     if not finding.narrowed:  # which of them are required is not known
         among = f"Among the {len(finding.registered.order)} called"
     return replace(claim, text=f"{among}, {claim.text}")

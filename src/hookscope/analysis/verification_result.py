@@ -172,9 +172,9 @@ def _meaning(mine: ReportedItem | None, other: ReportedItem | None) -> str:
     if theirs and not ours:
         return "It runs in the program, although Hookscope shows that it does not."
     if other is None:
-        return "The program does not list it. It runs in neither."
+        return "The program does not list this hook. Neither the program nor Hookscope runs it."
     if mine is None:
-        return "Hookscope does not list it. It runs in neither."
+        return "Hookscope does not list this hook. Neither the program nor Hookscope runs it."
     return f"The result is the same: {'it runs' if ours else 'it does not run'}. Only the reasons differ."
 
 

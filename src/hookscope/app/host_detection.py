@@ -353,7 +353,7 @@ def chosen_dialect(
         return shipped, warning, notice
     if installed.requested:
         return shipped, f"{source} requires {dialect.product} {installed.requested}", notice
-    return shipped, f"found {dialect.product} {installed.version} by {source}", notice
+    return shipped, f"found {dialect.product} {installed.version} in {source}", notice
 
 
 def host_sign(dialect: Dialect, options: Options, machine: Machine) -> Path | None:

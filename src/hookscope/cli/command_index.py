@@ -208,7 +208,7 @@ COMMANDS = {
     "lint": "Find mistakes in hooks, and show how to correct them.",
     "compare": "Compare the same hooks under several hosts.",
     "load": "Import all trusted handlers, and report what the host's loader would report.",
-    "events": "Show the host's events: when, which fields, which subscribers.",
+    "events": "Show the host's events: when they are sent, their fields, their subscribers.",
     "plan": "Show which handlers would run for an event, in order. Runs nothing.",
     "fire": "Fire an event, and show what each handler did.",
     "dap": "Debug handlers from an editor (Debug Adapter Protocol).",

@@ -191,7 +191,7 @@ DEBUG_PROMPT = "debug> "
 DEBUG_HELP = (
     "n next line, s into a call, o out of this function",
     "c continues to the next stop, r runs all without stops, q ends the run",
-    "v variables, p EXPRESSION or just EXPRESSION evaluates it, l more lines",
+    "v shows variables, p EXPRESSION (or only EXPRESSION) evaluates, l shows more lines",
     "w shows the call stack, u and d move up and down in it",
     "b LINE or b FILE:LINE sets or removes a breakpoint, with `if EXPRESSION` a conditional one",
 )

@@ -410,7 +410,7 @@ def _hidden_entry(path: str) -> str:
 
 
 def _claimed(folder: str) -> int | None:
-    """Lock a folder until this process ends. Return the descriptor; None if another process has the lock."""
+    """Lock a folder until this process ends. Return the descriptor; None if the folder cannot be locked."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:

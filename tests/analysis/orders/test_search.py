@@ -57,7 +57,7 @@ def said(found: OrderFindings) -> list[str]:
             [
                 "h2 fails (KeyError: 'user') unless h0 runs before it.",
                 "h2 fails (KeyError: 'user') when h0 runs before h4, else it runs well.",
-                "With h0 called too, h2 fails (KeyError: 'user') when h4 runs before it.",
+                "If h0 is also called, h2 fails (KeyError: 'user') when h4 runs before it.",
             ],
         ),
         (
@@ -135,7 +135,7 @@ def test_of_company_that_could_not_be_left_out_nobody_is_named() -> None:
     found = searched(agents, 12)
     assert not all(one.narrowed for one in found.findings)
     assert any(text.startswith("Among the ") for text in said(found))
-    assert "With h0 called too, h5 fails (KeyError: 'user') when h6 runs before it." in said(
+    assert "If h0 is also called, h5 fails (KeyError: 'user') when h6 runs before it." in said(
         searched(agents, 40)
     )
 

@@ -48,7 +48,7 @@ def test_the_package_in_the_project_tells_its_version(
     setup = set_up(Options())
     assert setup.dialect.name == dialect
     warning = f"Eve {version} found; these are the rules of {rules}, which may differ"
-    found = f"found Eve {version} by ./node_modules/eve/package.json"
+    found = f"found Eve {version} in ./node_modules/eve/package.json"
     assert setup.dialect_reason == (warning if rules else found)
 
 

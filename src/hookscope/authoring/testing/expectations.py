@@ -23,7 +23,7 @@ class Placeholder(str):
 
 
 ABSENT = Placeholder("nothing")
-UNKNOWN = Placeholder("unknown: the handlers did not run on copies")
+UNKNOWN = Placeholder("unknown: the run was not sandboxed")
 PATTERNS = ("messages", "output", "ran", "files")  # lists of patterns with * ? [
 WILD = re.compile(r"[*?[]")
 ANY = "*"  # in place of a value: matches any

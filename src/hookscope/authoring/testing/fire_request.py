@@ -66,7 +66,7 @@ def _check_forced(row: HookStatus, event: Event, view: Snapshot) -> None:
     """Raise Refusal if the hook's handler cannot or must not be called."""
     hook = row.hook
     if row.state is State.SHADOWED:
-        raise _cannot_force(hook, row.verdict.why(), "The copy that takes precedence can be forced.")
+        raise _cannot_force(hook, row.verdict.why(), "Force the copy that takes precedence.")
     if event.kind not in event_kinds(row):
         raise _cannot_force(
             hook, f"it is a {event_kind(hook)} hook, and {event.key} is an event of {event.kind} hooks"

@@ -157,7 +157,7 @@ def _ending_lines(simulation: SimulationResult) -> Iterator[str]:
         place = f"{event.run.event.type} ({event.position})"
         yield f"  ✗ {one_line(result.call.name)} at {place}: {one_line(message, 400)}"
     if simulation.failure is not None:
-        hint = "; `--reply TEXT` answers in its place" if simulation.failure.endswith(NO_MODEL_FILE) else ""
+        hint = "; use `--reply TEXT` instead of a model" if simulation.failure.endswith(NO_MODEL_FILE) else ""
         yield f"  failed: {one_line(simulation.failure, 400)}{hint}"
     yield from (f"note: {one_line(note, 400)}" for note in simulation.notes)
     yield f"rule: {simulation.throw_effect}"

@@ -53,7 +53,8 @@ def trust_command(options: Options, folder: str, everything_below: bool) -> Answ
     waiting = waiting_below(view, Path(folder))
     for path, target in waiting[:LINK_LIMIT]:
         lines.append(
-            f"Not yet {printable_line(short(path))}: it links to {printable_line(short(target.folder))}; "
+            f"Not yet trusted: {printable_line(short(path))} links to "
+            f"{printable_line(short(target.folder))}; "
             f"`{printable(target.command(short))}` trusts that folder."
         )
     if len(waiting) > LINK_LIMIT:

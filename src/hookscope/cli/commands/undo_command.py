@@ -27,7 +27,7 @@ from hookscope.storage.edits.masked_preview import masked_preview
     click.Option(
         ["--forget"],
         is_flag=True,
-        help="Discard the last edit: its files stay, and the edit before it is next.",
+        help="Forget the last edit without changing its files. The next undo reverts the edit before it.",
     ),
 )
 def undo_command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> Answer:

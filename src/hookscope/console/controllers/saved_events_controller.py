@@ -233,7 +233,7 @@ class SavedEventsController:
 
     def _saved(self, file: Path, variables: tuple[str, ...], draft: EventDraft) -> None:
         self.pane.event_view.kept_as(file, draft)
-        then = f"; from the environment: {', '.join(variables)}" if variables else ""
+        then = f"; set its secrets as environment variables: {', '.join(variables)}" if variables else ""
         text = f"Saved as {file.name}{then}. {key_of('hooks.undo')} undoes it."
         self.context.log_line("saved", text, subject=draft.key, toast=text)
         self._compare_shown(file)

@@ -80,7 +80,7 @@ class ScaffoldController:
             said = f"{name} is created, but {first.row.state}: {one_line(first.failed_gates[0].reason, 160)}"
         else:
             fire, undo = key_of("hooks.fire"), key_of("hooks.undo")
-            said = f"{name} is created and ready: {fire} fires an event, {undo} undoes it."
+            said = f"{name} is created and ready: {fire} fires an event, {undo} undoes the creation."
         self.context.notify(said)
         self._awaited = scaffold.main_file
         self.context.bridge.scan()

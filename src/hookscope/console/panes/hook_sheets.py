@@ -405,7 +405,7 @@ def _summary(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | No
     if failing:
         return "1 check fails" if failing == 1 else f"{failing} checks fail", ""
     if later_failure(row, checked, failed):
-        return "All checks pass, but it cannot run", ""
+        return "All checks pass, but the hook cannot run", ""
     return "All checks pass", ""
 
 

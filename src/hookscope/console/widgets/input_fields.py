@@ -93,8 +93,8 @@ class WordChoice(Widget, can_focus=True):
     """A choice of words on one line; the chosen one is highlighted."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,space", "go(1)", "Next", id="choice.next", tooltip="Next word of this line"),
-        Binding("left", "go(-1)", "Previous", id="choice.before", tooltip="Previous word of this line"),
+        Binding("right,space", "go(1)", "Next", id="choice.next", tooltip="Select the next value"),
+        Binding("left", "go(-1)", "Previous", id="choice.before", tooltip="Select the previous value"),
     ]
     chosen: reactive[int] = reactive(0)
 

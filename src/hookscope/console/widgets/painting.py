@@ -159,7 +159,7 @@ class RemovableWidget(Widget):
     @property
     def leaving(self) -> bool:
         """Whether the widget is being removed, or the app is ending: it then marks only some widgets."""
-        return self._pruning or not self.app.is_running
+        return self._pruning or not self.app.is_running or not self.is_attached  # detached from `exit` on
 
     async def _dispatch_message(self, message: Message) -> None:
         if isinstance(message, events.Mount):

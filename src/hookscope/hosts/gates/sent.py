@@ -40,7 +40,7 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
     if any(catalogue.sends(key, key_kind(key, hook)) for key in keys):
         return SENT_PASSED
     if hook.meta.unread_registrations:
-        found = f"not {' or '.join(keys)}; others are {KNOWN_AFTER_LOAD}"
+        found = f"{' or '.join(keys)} is never sent; other events are {KNOWN_AFTER_LOAD}"
         return Gate("sent", None, needed=keys, found=found)
     later_events = host.dialect.later_plugin_events if kind == "plugin" else host.dialect.later_events
     later = next((later_events[key] for key in keys if key in later_events), "")

@@ -37,7 +37,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         fix = None
         if isinstance(value, str) and fault.path and fault.path[-1] in LISTS:
             name = fault.path[-1]
-            fix = (subject.edit(fault.path, [value], f"{name}: a list of one"),)
+            fix = (subject.edit(fault.path, [value], f"{name}: text → list"),)
         next_step = "Write it as a list: `[…]`." if fix else ""
         yield error(_place(subject, fault), f"{fault.text}.", next_step, fix)
 
@@ -55,7 +55,7 @@ def _text_as_events(subject: LintSubject) -> Iterator[RuleMessage]:
     written, path = subject.metadata.get("events"), (*subject.metadata_path, "events")
     if subject.hook is not None and not subject.events and isinstance(written, str) and written:
         text = f"`events` must be a list of strings but is a string: {subject.host.product} ignores it."
-        fix = (subject.edit(path, [written], "events: a list of one"),)
+        fix = (subject.edit(path, [written], "events: text → list"),)
         yield error(subject.header_position(*path), text, "Write it as a list: `[…]`.", fix)
 
 

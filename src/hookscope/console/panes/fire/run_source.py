@@ -153,7 +153,7 @@ def _source_rows(shown: TabInput, path: Path, lines: Sequence[str]) -> Iterator[
         f"  values of run {shown.sheet.number}" if result is not None and not changed else ""
     )
     if changed:
-        sentence = "The file has changed since this run, so its values are not shown."
+        sentence = "The file has changed since this run, so the run's values are not shown."
         yield Content.styled(sentence, "$text-warning")
     states = _states(shown) if result is not None and not changed else None
     size = len(str(len(lines)))
