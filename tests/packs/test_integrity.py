@@ -69,7 +69,7 @@ def test_changed_files_are_not_overwritten(
     refused = cli(*words)
     assert refused.code == 1
     assert "greetings has changed on disk since it was installed: " in refused.err
-    assert "--accept-changed installs it" in refused.err
+    assert "--accept-changed installs the pack" in refused.err
     assert refused.err.count("\n") == 1
     assert on_disk(home) == before
     told = cli(*words, "--json")
