@@ -169,7 +169,7 @@ async def test_a_conditional_breakpoint_stops_if_its_condition_holds(
         await story.press("escape", "down", "ampersand", *"nowhere > 1", "enter")
         await story.shows(f"stops at {greet}:7 where nowhere > 1")
         await story.press("escape", "f8")  # past the line 6
-        await story.shows(f"{greet}:7 in handler", "its condition raises", "`nowhere > 1` raises")
+        await story.shows(f"{greet}:7 in handler", "the condition raises", "`nowhere > 1` raises")
         await story.press("y")
         await story.until(lambda: "`nowhere > 1` raises" in story.app.clipboard, "the cause is copied")
         await story.press("Q")

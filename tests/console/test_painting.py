@@ -150,7 +150,7 @@ async def test_partial_paints_equal_a_full_repaint(
             over = story.app.screen
             for field in over.query(Input):
                 field.cursor_blink = False
-            screen.context.log_entries([LogEntry(NOW, "fire", "hook", f"new {number}")])
+            screen.context.log_entries([LogEntry(NOW, "fire", f"new {number}", "hook")])
             await story.shows(f"new {number}")  # it shines through
             await calm(story)
             assert isinstance(over._compositor, PartialCompositor)

@@ -252,7 +252,7 @@ def of_packages() -> Iterator[Row]:
             "escapes package directory: /etc",
         ),
         "list is empty": (b'{"name":"p","openclaw":{"hooks":[" "]}}', "package.json openclaw.hooks is empty"),
-        "list is not a list": (b'{"name":"p","openclaw":{"hooks":"greet"}}', "needs a list"),
+        "list is not a list": (b'{"name":"p","openclaw":{"hooks":"greet"}}', "must be a list"),
         "list names nothing": (b'{"name":"p","openclaw":{"hooks":["gone"]}}', "is not in the package: gone"),
         "list twice": (
             b'{"name":"p","openclaw":{"hooks":["greet","./greet"]}}',
