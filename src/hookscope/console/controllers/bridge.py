@@ -250,9 +250,11 @@ class Bridge:
 
         def undo() -> Message:
             self.bench.edits.undo(undoing)
-            for message in undoing.skipped_messages:
-                post_to(self.screen, NoticeShown(message))
-            return SettingsWritten("undo", f"undone: {undoing.change.meaning}", files=undoing.files)
+            written = SettingsWritten("undo", f"undone: {undoing.change.meaning}", files=undoing.files)
+            *earlier, last = (written, *map(NoticeShown, undoing.skipped_messages))
+            for message in earlier:
+                post_to(self.screen, message)
+            return last
 
         self._post_result("settings", undo, lambda error: SettingsWritten("undo", "", error_text(error)))
 
