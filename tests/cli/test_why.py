@@ -1,4 +1,4 @@
-"""`why`: one sentence and the lamps from a hook's file to its user, for HOOK.md hooks, plugins and Eve."""
+"""`why`: one sentence and the steps from a hook's file to its user, for HOOK.md hooks, plugins and Eve."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def register(api):
 """
 
 
-def lamps(document: dict[str, Any], number: int = 0) -> dict[str, bool | None]:
-    """The lamps of one event, by name."""
-    return {lamp["lamp"]: lamp["passed"] for lamp in document["events"][number]["lamps"]}
+def steps(document: dict[str, Any], number: int = 0) -> dict[str, bool | None]:
+    """The steps of one event, by name."""
+    return {step["lamp"]: step["passed"] for step in document["events"][number]["lamps"]}
 
 
-def test_the_first_dark_lamp_is_marked_with_its_command_until_the_message_arrives(
+def test_the_first_failed_step_is_marked_with_its_command_until_the_message_arrives(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     source = "def handler(event):\n    event.messages.append('deployed')\n"
@@ -32,8 +32,8 @@ def test_the_first_dark_lamp_is_marked_with_its_command_until_the_message_arrive
     assert blocked.code == 1
     lines = blocked.out.splitlines()
     assert lines[0] == "deploy-note does not run on command:new: DEPLOY_DIR is not set."
-    dark = next(number for number, line in enumerate(lines) if line.startswith("  ✗"))
-    assert lines[dark].split() == ["✗", "requirements", "DEPLOY_DIR", "is", "not", "set"]
+    failed = next(number for number, line in enumerate(lines) if line.startswith("  ✗"))
+    assert lines[failed].split() == ["✗", "requirements", "DEPLOY_DIR", "is", "not", "set"]
     command = "hookscope --dialect openclaw"
     assert lines[-3:] == [
         "Next steps, the easiest first:",
@@ -56,7 +56,7 @@ def test_the_first_dark_lamp_is_marked_with_its_command_until_the_message_arrive
     hookscope(*HOST, "fire", "command:new")
     ran = hookscope(*HOST, "why", "deploy-note", "--json")
     assert ran.code == 0
-    assert set(lamps(ran.json).values()) == {True}
+    assert set(steps(ran.json).values()) == {True}
     assert ran.json["events"][0]["sentence"].startswith("deploy-note runs on command:new: ")
 
 
@@ -126,22 +126,22 @@ def test_a_switched_off_hook_names_the_command_that_enables_it(
     assert "→ hookscope --dialect openclaw enable greet" in off.out
 
 
-def test_a_plugin_has_the_same_lamps(hookscope: Program, workspace: Path) -> None:
+def test_a_plugin_has_the_same_steps(hookscope: Program, workspace: Path) -> None:
     folder = workspace / "plugins" / "guard"
     folder.mkdir(parents=True)
     (folder / "plugin.py").write_text(GUARD)
     done = hookscope(*HOST, "why", "guard", "before_tool_call", "--json")
     assert done.code == 1
     assert done.json["hook"].endswith("guard")
-    assert len(lamps(done.json)) == 12
-    assert lamps(done.json)["subscribed"] is True
-    assert lamps(done.json)["trusted"] is False
+    assert len(steps(done.json)) == 12
+    assert steps(done.json)["subscribed"] is True
+    assert steps(done.json)["trusted"] is False
     astray = hookscope("--dialect", "openclaw@2026.9", "why", "guard", "before_tool_call")
     assert astray.code == 1
     assert "move it to ./.openclaw/extensions" in astray.out
 
 
-def test_a_hook_of_eve_has_the_same_lamps(hookscope: Program, workspace: Path) -> None:
+def test_a_hook_of_eve_has_the_same_steps(hookscope: Program, workspace: Path) -> None:
     files = {
         "agent/instructions.md": "Help.",
         "package.json": json.dumps({"dependencies": {"eve": "^0.80.1"}}),
@@ -154,7 +154,7 @@ def test_a_hook_of_eve_has_the_same_lamps(hookscope: Program, workspace: Path) -
     done = hookscope("--dialect", "eve@0.80", "why", "close", "--json")
     assert [one["event"] for one in done.json["events"]] == ["turn.completed"]
     assert done.json["events"][0]["first_dark"] == "trusted"
-    assert lamps(done.json)["sent"] is True
+    assert steps(done.json)["sent"] is True
 
 
 def test_a_hook_of_thousands_of_events_is_answered_for_the_first_ones(

@@ -2,13 +2,13 @@
 
 import click
 
-from hookscope.analysis.lamp_chain import MOST_CHAINS, lamp_chains, lamp_chains_document
+from hookscope.analysis.why_chain import MOST_CHAINS, why_chains, why_chains_document
 from hookscope.app import json_documents
 from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.render import run_output
-from hookscope.cli.render.hook_output import lamp_chains_text
+from hookscope.cli.render.hook_output import why_chains_text
 from hookscope.model.failure import Refusal
 from hookscope.model.text import one_line
 
@@ -25,14 +25,14 @@ def why_command(options: Options, name: str, event: str | None) -> Answer:
     rejected = (item for item in view.inventory.rejected if name in (item.name, item.path.name))
     row = view.inventory.find(name) or next(rejected, None) or bench.hook(view, name)
     try:
-        chains = lamp_chains(bench, view, row, event)
+        chains = why_chains(bench, view, row, event)
     except OSError as error:  # the journal cannot be read
         raise Refusal(str(error), f"`hookscope info {one_line(name)}` shows every check.") from None
     more = len(getattr(row, "events", None) or ()) - MOST_CHAINS if event is None else 0
     omitted = (f"{more:,} more events are omitted: `why NAME EVENT` shows one.",) if more > 0 else ()
     return Answer(
-        lamp_chains_document(chains),
-        lambda: lamp_chains_text(chains),
+        why_chains_document(chains),
+        lambda: why_chains_text(chains),
         ok=any(chain.would_run for chain in chains),
         notes=(*answers.unreadable_settings_warnings(view.host), *omitted),
     )

@@ -1,4 +1,4 @@
-"""Text of `list`, `check`, `info` and `why`: hooks by folder, gates, lamps, unused settings."""
+"""Text of `list`, `check`, `info` and `why`: hooks by folder, gates, steps, unused settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hookscope.model.hook_status import Gate, HookStatus, Inventory, RejectedHoo
 from hookscope.model.text import one_line, printable, printable_line, shell_path
 
 if TYPE_CHECKING:
-    from hookscope.analysis.lamp_chain import Lamp, LampChain
+    from hookscope.analysis.why_chain import WhyChain, WhyStep
     from hookscope.app.runs.activation_chain import ActivationLink
 
 GATE_MARKS = {True: "✓", False: "✗", None: "–"}
@@ -316,26 +316,26 @@ def check_text(view: Snapshot, *, verbose: bool) -> str:
     return fold_text(lines)
 
 
-LAMP_SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "bright_black")}
+STEP_SIGNS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "bright_black")}
 
 
-def lamp_chains_text(chains: Sequence[LampChain]) -> str:
-    """Return each chain's sentence and its lamps, without lamps that the first chain has too."""
+def why_chains_text(chains: Sequence[WhyChain]) -> str:
+    """Return each chain's sentence and its steps, without steps that the first chain has too."""
     lines: list[str] = []
     for chain in chains:
-        new = [lamp for lamp in chain.lamps if chain is chains[0] or lamp not in chains[0].lamps]
+        new = [step for step in chain.steps if chain is chains[0] or step not in chains[0].steps]
         lines += ["", *_chain_lines(chain, new)]
     return fold_text(lines[1:])
 
 
-def _chain_lines(chain: LampChain, lamps: Sequence[Lamp]) -> Iterator[str]:
+def _chain_lines(chain: WhyChain, steps: Sequence[WhyStep]) -> Iterator[str]:
     yield one_line(chain.sentence, 400)
-    for lamp in lamps:
-        sign, colour = LAMP_SIGNS[lamp.passed]
+    for step in steps:
+        sign, colour = STEP_SIGNS[step.passed]
         sign = click.style(sign, fg=colour) if colours_allowed() else sign
-        yield f"  {sign} {fit_to_width(lamp.title, 14)} {one_line(lamp.found, 300)}".rstrip()
-        if lamp.fix and lamp is chain.first_dark and len(chain.next_steps) < 2:
-            yield f"    → {one_line(lamp.fix, 300)}"
+        yield f"  {sign} {fit_to_width(step.title, 14)} {one_line(step.found, 300)}".rstrip()
+        if step.fix and step is chain.first_failed and len(chain.next_steps) < 2:
+            yield f"    → {one_line(step.fix, 300)}"
     if len(chain.next_steps) > 1:
         yield "Next steps, the easiest first:"
         yield from (f"  → {one_line(step, 300)}" for step in chain.next_steps)

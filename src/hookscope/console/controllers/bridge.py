@@ -44,7 +44,7 @@ from hookscope.model.hook_status import HookStatus
 from hookscope.model.text import error_reason
 
 if TYPE_CHECKING:
-    from hookscope.analysis.lamp_chain import LampChain
+    from hookscope.analysis.why_chain import WhyChain
     from hookscope.app.edits import Toggle, Undoing
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
@@ -183,12 +183,12 @@ class Bridge:
         chain = self._chain(item, view, event)
         return HookCheck(row, report.findings, without, self._links(item, view), chain)
 
-    def _chain(self, item: HookStatus, view: Snapshot, event: str) -> LampChain | None:
+    def _chain(self, item: HookStatus, view: Snapshot, event: str) -> WhyChain | None:
         """Return the chain from the hook's file to its user, for one event; None if it is unknown."""
-        from hookscope.analysis.lamp_chain import lamp_chains
+        from hookscope.analysis.why_chain import why_chains
 
         try:
-            return lamp_chains(self.bench, view, item, event or next(iter(item.events or ()), None))[0]
+            return why_chains(self.bench, view, item, event or next(iter(item.events or ()), None))[0]
         except (OSError, Refusal):
             return None
 

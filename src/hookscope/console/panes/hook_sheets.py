@@ -27,7 +27,7 @@ from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, Rej
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.analysis.lamp_chain import LampChain
+    from hookscope.analysis.why_chain import WhyChain
     from hookscope.app.load_record import FailedLoad
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
@@ -214,18 +214,18 @@ def put_passed_gates(sheet: Sheet, gates: tuple[Gate, ...], view: Snapshot, unfo
         )
 
 
-LAMP_STYLES = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("·", FAINT)}
+STEP_STYLES = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("·", FAINT)}
 
 
-def put_lamps(sheet: Sheet, chain: LampChain) -> None:
+def put_steps(sheet: Sheet, chain: WhyChain) -> None:
     """Add the chain's sentence, then a sign for each step from the hook's file to the user."""
     sheet.blank()
     sheet.paragraph(safe_paragraph(chain.sentence).stylize("bold"))
     line = Content()
-    for lamp in chain.lamps:
-        sign, style = LAMP_STYLES[lamp.passed]
+    for step in chain.steps:
+        sign, style = STEP_STYLES[step.passed]
         word = Content.assemble(
-            (f"{sign} ", style), (lamp.name, "bold" if lamp is chain.first_dark else style)
+            (f"{sign} ", style), (step.name, "bold" if step is chain.first_failed else style)
         )
         if line and line.cell_length + word.cell_length + 3 > sheet.width:
             sheet.paragraph(line)
@@ -235,9 +235,9 @@ def put_lamps(sheet: Sheet, chain: LampChain) -> None:
     sheet.blank()
 
 
-def _says_all(chain: LampChain) -> bool:
-    """Return True if the lamps show the whole outcome: the hook ran, or no event has arrived."""
-    passed = {lamp.name: lamp.passed for lamp in chain.lamps}
+def _says_all(chain: WhyChain) -> bool:
+    """Return True if the steps show the whole outcome: the hook ran, or no event has arrived."""
+    passed = {step.name: step.passed for step in chain.steps}
     return passed["loads"] is not False and (passed["ran"] is True or not passed["arrived"])
 
 
@@ -315,7 +315,7 @@ class WhyOptions:
 
     @property
     def sentence(self) -> str:
-        """The sentence above the lamps; empty until the hook is checked."""
+        """The sentence above the steps; empty until the hook is checked."""
         chain = self.checked.chain if self.checked is not None else None
         return chain.sentence if chain is not None else ""
 
@@ -375,7 +375,7 @@ def _hook_part(
         sheet.paragraph(safe_paragraph(emoji + hook.description))
     chain = reading.checked.chain if reading.checked is not None else None
     if chain is not None:
-        put_lamps(sheet, chain)
+        put_steps(sheet, chain)
     is_shadowed, whole = row.verdict.shadowed_by is not None, reading.unfolded
     if is_shadowed:  # the reason comes before the checks
         put_same_name_hooks(sheet, row, view, whole_paths=whole)

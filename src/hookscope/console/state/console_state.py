@@ -9,7 +9,7 @@ from hookscope.console.state.hook_rows import EMPTY_LISTING, Grouping, HookListi
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.analysis.lamp_chain import LampChain
+    from hookscope.analysis.why_chain import WhyChain
     from hookscope.app.runs.activation_chain import ActivationLink
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.variables import VariableSources
@@ -145,7 +145,7 @@ class HookCheck:
     findings: tuple[LintFinding, ...] = ()
     problem: str = ""  # what lint could not check, or why there is no result
     links: tuple[ActivationLink, ...] = ()
-    chain: LampChain | None = None  # from the hook's file to its user, for one event
+    chain: WhyChain | None = None  # from the hook's file to its user, for one event
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The lamps, one for each step from a hook's file to its user: the first dark one shows what is wrong.
+"""The steps from a hook's file to its user: the first failed one shows why nothing happens.
 
 Gates, plan and activation links decide; this module only puts their answers in one order.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
     from hookscope.model.run import NotRun, Plan
 
-LampName = Literal[
+StepName = Literal[
     "found",
     "wins",
     "header",
@@ -39,7 +39,7 @@ LampName = Literal[
     "ran",
     "delivered",
 ]
-LAMP_TITLES: Mapping[LampName, str] = {
+STEP_TITLES: Mapping[StepName, str] = {
     "found": "found",
     "wins": "wins",
     "header": "header reads",
@@ -56,7 +56,7 @@ LAMP_TITLES: Mapping[LampName, str] = {
 HISTORY = frozenset({"arrived", "ran", "delivered"})  # what happened so far; it stops no later run
 MOST_CHAINS = 100  # a header has room for thousands of events
 LOAD_GATES = frozenset({"load", "export", "handler", "build"})
-LAMP_OF_STATE: Mapping[State, LampName] = {
+STEP_OF_STATE: Mapping[State, StepName] = {
     State.OFF: "enabled",
     State.UNTRUSTED: "trusted",
     State.SILENT: "sent",
@@ -65,10 +65,10 @@ LAMP_OF_STATE: Mapping[State, LampName] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Lamp:
+class WhyStep:
     """One step between a hook's file and its user. `passed` is None if nothing is known."""
 
-    name: LampName
+    name: StepName
     passed: bool | None
     found: str = ""
     fix: str = ""  # the command that fixes it, or what to do
@@ -77,27 +77,27 @@ class Lamp:
     @property
     def title(self) -> str:
         """The name that people see."""
-        return LAMP_TITLES[self.name]
+        return STEP_TITLES[self.name]
 
 
 @dataclass(frozen=True, slots=True)
-class LampChain:
-    """All lamps of one hook for one event; `event` is empty if its events are known only after loading."""
+class WhyChain:
+    """All steps of one hook for one event; `event` is empty if its events are known only after loading."""
 
     hook: str
     event: str
-    lamps: tuple[Lamp, ...]
+    steps: tuple[WhyStep, ...]
     next_steps: tuple[str, ...] = ()  # what to do so that it runs, the easiest first
 
     @property
-    def first_dark(self) -> Lamp | None:
-        """The first lamp that is known to be dark."""
-        return next((lamp for lamp in self.lamps if lamp.passed is False), None)
+    def first_failed(self) -> WhyStep | None:
+        """The first step that is known to fail."""
+        return next((step for step in self.steps if step.passed is False), None)
 
     @property
-    def stopped_by(self) -> Lamp | None:
-        """The first dark lamp that keeps the hook from running."""
-        return next((one for one in self.lamps if one.passed is False and one.name not in HISTORY), None)
+    def stopped_by(self) -> WhyStep | None:
+        """The first failed step that keeps the hook from running."""
+        return next((one for one in self.steps if one.passed is False and one.name not in HISTORY), None)
 
     @property
     def would_run(self) -> bool:
@@ -111,7 +111,7 @@ class LampChain:
         on = f" on {event}" if event else ""
         if (stop := self.stopped_by) is not None:
             return f"{name} does not run{on}: {_ended(stop.found)}"
-        named = {lamp.name: lamp for lamp in self.lamps}
+        named = {step.name: step for step in self.steps}
         if not event:
             return f"Nothing stops {name}; its events are known only after loading."
         if (ran := named["ran"]).passed is False:
@@ -129,17 +129,17 @@ def _ended(text: str) -> str:
     return text if text.endswith(("?", "!")) else f"{text.rstrip('.')}."
 
 
-def lamp_chains(
+def why_chains(
     bench: Workbench, view: Snapshot, row: HookStatus | RejectedHook, event: str | None
-) -> tuple[LampChain, ...]:
+) -> tuple[WhyChain, ...]:
     """Return the chain for an event, or for the first MOST_CHAINS events of the hook. Blocks.
 
     Raises Refusal for an unknown event, and OSError if the journal cannot be read.
     """
     if isinstance(row, RejectedHook):
-        lamps = _rejected_lamps(row, view)
-        steps = tuple(lamp.fix for lamp in lamps if lamp.fix)
-        chain = LampChain(row.name or row.path.name, event or "", lamps, steps)
+        steps = _rejected_steps(row, view)
+        fixes = tuple(step.fix for step in steps if step.fix)
+        chain = WhyChain(row.name or row.path.name, event or "", steps, fixes)
         return (_with_options(chain, bench.options),)
     from hookscope.app.runs.activation_chain import activation_chain  # it imports the database
 
@@ -147,16 +147,16 @@ def lamp_chains(
     for key in dict.fromkeys([event] if event is not None else (row.events or [""])[:MOST_CHAINS]):
         plan = bench.plan(view, bench.template(view, _key_to_plan(key, view))) if key else None
         links = activation_chain(bench, view, row, key or None)
-        chains.append(lamp_chain(view, row, key, plan, links))
+        chains.append(why_chain(view, row, key, plan, links))
     return tuple(_with_options(chain, bench.options) for chain in chains)
 
 
-def _with_options(chain: LampChain, options: Options) -> LampChain:
+def _with_options(chain: WhyChain, options: Options) -> WhyChain:
     """Return the chain with commands for the same host as this one."""
     command = command_on(options)
-    lamps = (replace(lamp, fix=lamp.fix.replace("hookscope", command, 1)) for lamp in chain.lamps)
-    steps = (step.replace("hookscope", command, 1) for step in chain.next_steps)
-    return replace(chain, lamps=tuple(lamps), next_steps=tuple(steps))
+    steps = (replace(step, fix=step.fix.replace("hookscope", command, 1)) for step in chain.steps)
+    next_steps = (text.replace("hookscope", command, 1) for text in chain.next_steps)
+    return replace(chain, steps=tuple(steps), next_steps=tuple(next_steps))
 
 
 def _key_to_plan(key: str, view: Snapshot) -> str:
@@ -165,8 +165,8 @@ def _key_to_plan(key: str, view: Snapshot) -> str:
     return next((one.key for one in events if one.kind == "stream" and one.emitted), key)
 
 
-def lamp_chains_document(chains: Sequence[LampChain]) -> dict[str, Any]:
-    """Return `why --json`: the answer for each event, with the lamps from file to user."""
+def why_chains_document(chains: Sequence[WhyChain]) -> dict[str, Any]:
+    """Return `why --json`: the answer for each event, with the steps from file to user."""
     return {
         "hook": chains[0].hook,
         "would_run": any(chain.would_run for chain in chains),
@@ -175,8 +175,8 @@ def lamp_chains_document(chains: Sequence[LampChain]) -> dict[str, Any]:
                 "event": chain.event or None,
                 "would_run": chain.would_run,
                 "sentence": chain.sentence,
-                "first_dark": chain.first_dark.name if chain.first_dark is not None else None,
-                "lamps": [_lamp_document(lamp) for lamp in chain.lamps],
+                "first_dark": chain.first_failed.name if chain.first_failed is not None else None,
+                "lamps": [_step_document(step) for step in chain.steps],
                 "next": list(chain.next_steps),
             }
             for chain in chains
@@ -184,15 +184,15 @@ def lamp_chains_document(chains: Sequence[LampChain]) -> dict[str, Any]:
     }
 
 
-def _lamp_document(lamp: Lamp) -> dict[str, Any]:
-    gate = lamp.gate.name if lamp.gate is not None else None
-    return {"lamp": lamp.name, "passed": lamp.passed, "found": lamp.found, "fix": lamp.fix, "gate": gate}
+def _step_document(step: WhyStep) -> dict[str, Any]:
+    gate = step.gate.name if step.gate is not None else None
+    return {"lamp": step.name, "passed": step.passed, "found": step.found, "fix": step.fix, "gate": gate}
 
 
-def lamp_chain(
+def why_chain(
     view: Snapshot, row: HookStatus, event: str, plan: Plan | None, links: Sequence[ActivationLink]
-) -> LampChain:
-    """Return the lamps of a hook for one event. Pure.
+) -> WhyChain:
+    """Return the steps of a hook for one event. Pure.
 
     Args:
         plan: the event's plan; None if the hook's events are known only after loading.
@@ -201,26 +201,26 @@ def lamp_chain(
     entry = next((item for item in plan.not_run if item.hook is row.hook), None) if plan else None
     is_called = plan is not None and any(call.hook is row.hook for call in plan.calls)
     sent = _sent(row, event, view)
-    lamps = [
-        Lamp("found", True, _place(row, view)),
+    steps = [
+        WhyStep("found", True, _place(row, view)),
         _wins(row, view),
-        *(_gate_lamp(name, row, view) for name in ("header", "enabled", "requirements", "trusted")),
+        *(_gate_step(name, row, view) for name in ("header", "enabled", "requirements", "trusted")),
         _loads(row, view, links),
         _subscribed(row, event, entry, is_called=is_called),
         sent,
         *_history(links, sent),
     ]
-    chain = LampChain(row.hook.name, event, tuple(lamps), _next_steps(row, lamps, view))
+    chain = WhyChain(row.hook.name, event, tuple(steps), _next_steps(row, steps, view))
     if chain.would_run and entry is not None and not is_called:  # such as a language that cannot run here
-        reason = Lamp("loads", False, entry.reason)
-        return LampChain(chain.hook, event, tuple(reason if one.name == "loads" else one for one in lamps))
+        reason = WhyStep("loads", False, entry.reason)
+        return WhyChain(chain.hook, event, tuple(reason if one.name == "loads" else one for one in steps))
     return chain
 
 
-def _next_steps(row: HookStatus, lamps: Sequence[Lamp], view: Snapshot) -> tuple[str, ...]:
+def _next_steps(row: HookStatus, steps: Sequence[WhyStep], view: Snapshot) -> tuple[str, ...]:
     """Return how to make each failed gate pass, then how to repair the other failed steps."""
     gates = (_gate_fix(gate, row, view) for gate in row.verdict.easiest_first())
-    others = (one.fix for one in lamps if one.passed is False and not one.gate and one.name not in HISTORY)
+    others = (one.fix for one in steps if one.passed is False and not one.gate and one.name not in HISTORY)
     return tuple(dict.fromkeys(step for step in (*gates, *others) if step))
 
 
@@ -229,29 +229,29 @@ def _place(row: HookStatus, view: Snapshot) -> str:
     return view.host.machine.short(path) if path is not None else "registered by code"
 
 
-def _wins(row: HookStatus, view: Snapshot) -> Lamp:
+def _wins(row: HookStatus, view: Snapshot) -> WhyStep:
     winner = row.verdict.shadowed_by
     if winner is None:
-        return Lamp("wins", True, f"over {len(row.shadows)} with the same name" if row.shadows else "")
+        return WhyStep("wins", True, f"over {len(row.shadows)} with the same name" if row.shadows else "")
     where = winner.path or winner.handler
     fix = f"rename one of the two: the other is {view.host.machine.short(where)}" if where else ""
-    return Lamp("wins", False, row.verdict.why(view.host.machine.short), fix)
+    return WhyStep("wins", False, row.verdict.why(view.host.machine.short), fix)
 
 
-def _lamp_of(gate: Gate) -> LampName:
+def _step_of(gate: Gate) -> StepName:
     if gate.name in LOAD_GATES:
         return "loads"
-    return LAMP_OF_STATE.get(gate_state(gate), "requirements")
+    return STEP_OF_STATE.get(gate_state(gate), "requirements")
 
 
-def _gate_lamp(name: LampName, row: HookStatus, view: Snapshot) -> Lamp:
-    """Return the lamp of all gates of one kind; if some failed, it is dark and shows the first."""
-    gates = [gate for gate in row.verdict.gates if _lamp_of(gate) == name]
+def _gate_step(name: StepName, row: HookStatus, view: Snapshot) -> WhyStep:
+    """Return the step of all gates of one kind; if some failed, it fails and shows the first."""
+    gates = [gate for gate in row.verdict.gates if _step_of(gate) == name]
     failed = [gate for gate in gates if gate.passed is False]
     if not failed:
         needed = [one for gate in gates if gate.kind.is_requirement and gate.passed for one in gate.needed]
-        return Lamp(name, True, ", ".join(needed))
-    return Lamp(name, False, gate_problem(failed[0]), _gate_fix(failed[0], row, view), failed[0])
+        return WhyStep(name, True, ", ".join(needed))
+    return WhyStep(name, False, gate_problem(failed[0]), _gate_fix(failed[0], row, view), failed[0])
 
 
 def gate_problem(gate: Gate) -> str:
@@ -276,64 +276,64 @@ def _gate_fix(gate: Gate, row: HookStatus, view: Snapshot) -> str:
     return f"hookscope fix {name} --gate {gate.name}"
 
 
-def _loads(row: HookStatus, view: Snapshot, links: Sequence[ActivationLink]) -> Lamp:
-    lamp = _gate_lamp("loads", row, view)
-    if lamp.passed is False:
-        return lamp
+def _loads(row: HookStatus, view: Snapshot, links: Sequence[ActivationLink]) -> WhyStep:
+    step = _gate_step("loads", row, view)
+    if step.passed is False:
+        return step
     if (failed := view.failed_loads.get(row.hook)) is not None:
-        return Lamp("loads", False, failed.why, f"fix it, then run hookscope load {quote(row.hook.name)}")
+        return WhyStep("loads", False, failed.why, f"fix it, then run hookscope load {quote(row.hook.name)}")
     known = [link for link in links if link.name in ("loads", "export")]
     worst = next((link for link in known if link.passed is False), known[0] if known else None)
     if worst is None:
-        return Lamp("loads", True)
-    return Lamp("loads", worst.passed, worst.found, worst.next_step.replace("`", ""))
+        return WhyStep("loads", True)
+    return WhyStep("loads", worst.passed, worst.found, worst.next_step.replace("`", ""))
 
 
-def _subscribed(row: HookStatus, event: str, entry: NotRun | None, *, is_called: bool) -> Lamp:
+def _subscribed(row: HookStatus, event: str, entry: NotRun | None, *, is_called: bool) -> WhyStep:
     name = one_line(shell_path(row.hook.name))
     if not event or (row.events is None and not is_called):
-        return Lamp("subscribed", None, "known after a load", f"hookscope load {name}")
+        return WhyStep("subscribed", None, "known after a load", f"hookscope load {name}")
     own = event in (row.events or ()) or ALL_EVENTS in (row.events or ())
     if is_called or own or (entry is not None and entry.subscribed and not entry.near_miss):
-        return Lamp("subscribed", True, row.events_text)
+        return WhyStep("subscribed", True, row.events_text)
     listed = row.events_text or "no event"
     reason = entry.near_miss if entry is not None and may_be_called(row) else ""
     file = row.hook.manifest or row.hook.handler
     fix = f"add {event} to its events in {file.name}" if file is not None else ""
-    return Lamp("subscribed", False, reason or f"it subscribes to {listed}", fix)
+    return WhyStep("subscribed", False, reason or f"it subscribes to {listed}", fix)
 
 
-def _sent(row: HookStatus, event: str, view: Snapshot) -> Lamp:
+def _sent(row: HookStatus, event: str, view: Snapshot) -> WhyStep:
     host = view.host
-    gate = next((one for one in row.verdict.failed() if _lamp_of(one) == "sent"), None)
+    gate = next((one for one in row.verdict.failed() if _step_of(one) == "sent"), None)
     later = {**host.dialect.later_events, **host.dialect.later_plugin_events}
     if gate is not None and (not event or event in (row.events or ())):
-        return Lamp("sent", False, gate.reason, _gate_fix(gate, row, view), gate)
+        return WhyStep("sent", False, gate.reason, _gate_fix(gate, row, view), gate)
     if not event or event in later:
-        return Lamp("sent", True if event else None, f"by {later[event]}" if event else "")
+        return WhyStep("sent", True if event else None, f"by {later[event]}" if event else "")
     catalogue = host.dialect.catalogue()
     known = catalogue.find(event)
     if catalogue.sends(event, event_kind_of_key(event, row)):
-        return Lamp("sent", True, one_line(known.when, 120) if known is not None else "")
+        return WhyStep("sent", True, one_line(known.when, 120) if known is not None else "")
     notes = unsent_event_notes([event], row.hook, host, row.folder_events)
-    return Lamp("sent", False, next(iter(notes), f"{host.dialect.product} never sends {event}"))
+    return WhyStep("sent", False, next(iter(notes), f"{host.dialect.product} never sends {event}"))
 
 
-def _history(links: Sequence[ActivationLink], sent: Lamp) -> Iterator[Lamp]:
+def _history(links: Sequence[ActivationLink], sent: WhyStep) -> Iterator[WhyStep]:
     named = {link.name: link for link in links}
     for name in ("arrived", "ran", "delivered"):
         link = named.get(name)
         if link is None or (sent.passed is False and not link.passed):
-            yield Lamp(name, None)
+            yield WhyStep(name, None)
         else:
-            yield Lamp(name, link.passed, link.found, link.next_step.replace("`", ""))
+            yield WhyStep(name, link.passed, link.found, link.next_step.replace("`", ""))
 
 
-def _rejected_lamps(item: RejectedHook, view: Snapshot) -> tuple[Lamp, ...]:
+def _rejected_steps(item: RejectedHook, view: Snapshot) -> tuple[WhyStep, ...]:
     name = one_line(shell_path(item.name or item.path.name))
     path = view.host.machine.short(item.path)
     fix = f"hookscope fix {name}"
     if item.place is None:
-        return (Lamp("found", False, f"{item.reason} ({path})", fix),)
+        return (WhyStep("found", False, f"{item.reason} ({path})", fix),)
     at = f"{item.place.file.name}:{item.place.line}"
-    return Lamp("found", True, path), Lamp("header", False, f"{item.reason} ({at})", fix)
+    return WhyStep("found", True, path), WhyStep("header", False, f"{item.reason} ({at})", fix)
