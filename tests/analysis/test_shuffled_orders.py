@@ -54,7 +54,8 @@ async def test_each_order_gets_an_unchanged_copy_of_the_event(
     make_hook(workspace / "hooks", "b", COMMAND, counts)
     found = await shuffled(workspace, tmp_path, 9)
     assert [one.text for one in finding_sentences(found)] == [
-        "a and b both change context.sessionEntry.n: each one's value depends on which handler runs first."
+        "a and b both change context.sessionEntry.n: "
+        "each handler's value depends on which handler runs first."
     ]
     assert not found.unstable
 

@@ -48,7 +48,7 @@ def test_disabled_workspace_hooks_and_ignored_messages_are_noted(
     manifest.write_text(f"---\nname: block\ndescription: d\nmetadata:{BLOCK}---\n")
     told = notes(looked(workspace, "openclaw", tmp_path), "block")
     assert any(text.startswith("it would be off: workspace hook (disabled by default)") for text in told)
-    assert "throws away what is pushed to `messages` on command:stop" in told
+    assert "discards messages that are pushed on command:stop" in told
 
 
 def test_workspace_hook_that_cannot_override_is_noted(
@@ -178,7 +178,7 @@ def test_different_place_of_entries_is_noted(
     settings = {"hooks": {"entries": {"switched": {"enabled": False}}}}
     (home / ".milady/milady.json").write_text(json.dumps(settings))
     told = notes(looked(workspace, "milady", tmp_path), "switched")
-    assert "would run it: only the guide makes it off" in told
+    assert "would run it: it is off only by the guide's rules" in told
 
 
 def test_ignored_environment_of_entries_is_noted(

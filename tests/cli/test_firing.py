@@ -572,7 +572,7 @@ def three(workspace: Path, bundled: Path, make_hook: MakeHook) -> list[str]:
 def test_step_asks_before_each_handler(three: list[str], workspace: Path) -> None:
     code, out, shown = at_terminal(three, workspace, b"\ne\ns\n\n")
     assert code == 0
-    assert "b-second  not run: skipped by hand" in out
+    assert "b-second  not run: skipped by the user" in out
     assert re.findall(r"\w-\w+ ran", out) == ["a-first ran", "c-third ran"]
     assert [line[2:].split()[:4] for line in shown.splitlines() if line.startswith("▸")] == [
         [str(number), "of", "3", name] for number, name in enumerate(("a-first", "b-second", "c-third"), 1)

@@ -182,10 +182,10 @@ def test_an_invalid_number_in_an_export_is_reported_with_its_line(
 
 
 CANNOT: tuple[tuple[tuple[str, ...], int, str], ...] = (
-    ((), 2, "needs one of --jsonl FILE and --html FILE"),
-    (("--jsonl", "a", "--html", "b"), 2, "needs one of --jsonl FILE and --html FILE"),
+    ((), 2, "needs --jsonl FILE or --html FILE"),
+    (("--jsonl", "a", "--html", "b"), 2, "needs --jsonl FILE or --html FILE"),
     (("1", "2", "--html", "a"), 2, "An HTML page can hold only one run"),
-    (("1", "--failed", "--jsonl", "a"), 2, "numbers of runs, or filters"),
+    (("1", "--failed", "--jsonl", "a"), 2, "run numbers or filters, not both"),
     (("--jsonl", "-", "--json"), 2, "name a file"),
     (("1", "--jsonl", "a", "--limit", "1"), 2, "--limit is only for --jsonl without run numbers"),
     (("--html", "a", "--limit", "1"), 2, "--limit is only for --jsonl without run numbers"),
@@ -341,7 +341,7 @@ def test_a_replay_names_handlers_that_changed_since(fired: Program, workspace: P
     handler.write_text("def handler(event): event.messages.append('hello you')")
     (told,) = fired("replay", "1", "--trust", "--json").json
     assert told["changed"] == [{"hook": "good", "path": str(handler), "what": "changed"}]
-    assert "since then: good (handler.py has changed)" in fired("replay", "1", "--trust").out
+    assert "since run 1: good (handler.py has changed)" in fired("replay", "1", "--trust").out
 
 
 def test_since_accepts_times_as_people_write_them() -> None:

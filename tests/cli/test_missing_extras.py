@@ -29,7 +29,7 @@ def command_for(path: str, *absent: str) -> list[str]:
         text=True,
     )
     assert done.returncode == 1
-    found = re.search(r"`(.+)` brings it", done.stderr)
+    found = re.search(r"`(.+)` installs it", done.stderr)
     assert found, done.stderr
     return shlex.split(found[1])
 

@@ -167,7 +167,7 @@ def test_an_edit_already_reverted_by_hand_stays_until_dropped(
     assert hookscope("disable", "greet").code == 0
     settings.write_bytes(before)
     done = hookscope("undo", "--keep-later")
-    assert (done.code, "no longer has the last change" in done.err) == (1, True)
+    assert (done.code, "no longer contains the last change" in done.err) == (1, True)
     assert settings.read_bytes() == before
     assert hookscope("undo", "--forget").code == 0
     assert "nothing to undo" in hookscope("undo").err
@@ -194,7 +194,7 @@ def test_undo_removes_a_saved_event_unless_it_was_edited(
     assert "save command:new as now.yaml" in told.out
     assert not (events / "now.yaml").exists()
     (events / "gone.yaml").unlink()
-    assert "no longer has the last change" in hookscope("undo").err
+    assert "no longer contains the last change" in hookscope("undo").err
     assert hookscope("undo", "--forget").code == 0
     (events / "kept.yaml").write_text("event: command:new\nexpect: {messages: 1}  # mine\n")
     refused = hookscope("undo")

@@ -287,3 +287,14 @@ def test_files_without_read_permission_stop_the_hooks_that_they_may_disable(
     assert "blocked" in listed.stdout
     assert fired.returncode == 1
     assert json.loads(fired.stdout)["results"] == []
+
+
+@pytest.mark.parametrize("link", ["hooks/x", "hooks/x/HOOK.md", "plugins/x", "hooks/greet/more.py"])
+def test_a_link_that_cannot_be_followed_breaks_no_scan(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, link: str
+) -> None:
+    make_hook(workspace / "hooks", "greet", HEADER, code="def handler(event): pass\n")
+    (workspace / link).parent.mkdir(parents=True, exist_ok=True)
+    (workspace / link).symlink_to("long" * 100)  # longer than a name may be: not "does not exist"
+    found = hookscope("list", "--json")
+    assert "greet" in [hook["name"] for hook in json.loads(found.stdout)["hooks"]]

@@ -115,7 +115,7 @@ def test_an_impossible_undo_can_be_repeated_later(hookscope: Program, workspace:
     for how in ((), ("--dry-run",), ("--keep-later",), ()):
         refused = hookscope("undo", *how)
         assert refused.code == 1
-        assert "handler.py has changed since then; nothing was undone" in refused.err
+        assert "handler.py has changed since that edit; nothing was undone" in refused.err
         assert "Restore it and undo again; or `hookscope undo --forget` discards this edit" in refused.err
     handler.write_bytes(before)
     assert "Undone: new hook greet" in hookscope("undo").out
@@ -147,7 +147,7 @@ def test_undo_of_a_new_hook_whose_files_are_gone_has_nothing_to_do(
     (workspace / ".hookscope/events/greet.yaml").unlink()
     refused = hookscope("undo")
     assert refused.code == 1
-    assert "no longer has the last change (new hook greet)" in refused.err
+    assert "no longer contains the last change (new hook greet)" in refused.err
 
 
 def test_an_unreadable_undo_record_is_named_and_skipped(

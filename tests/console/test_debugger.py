@@ -191,7 +191,7 @@ async def test_long_lines_scroll_sideways_and_the_current_line_stays_visible(
         await story.hides("4711")
         assert "→ more" in story.text()
         await story.press(*["right"] * 12)
-        await story.shows("4711", "The lines end here.", "→ 2  …")
+        await story.shows("4711", "No line has more text.", "→ 2  …")
         await story.press("left")
         await story.until(lambda: "4711" not in story.text(), "the end is aside again")
         await story.press("f10")

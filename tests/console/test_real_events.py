@@ -114,7 +114,7 @@ async def test_a_session_is_shown_as_a_conversation(
         await story.until(lambda: log.line_count == 4, "the real events are there")
         await story.press("end", "v")
         await story.shows(
-            "Session another   2 of 2", "1 event: 1 real", "out", "Done.", "a replay calls no hook"
+            "Session another   2 of 2", "1 event: 1 real", "out", "Done.", "a replay would call no hook"
         )
         await story.press("left_square_bracket")
         await story.shows("Session agent:main:main   1 of 2", "in       Ada: Please [/deploy] it")

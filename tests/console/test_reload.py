@@ -126,14 +126,14 @@ async def test_the_last_good_version_stays_in_use_and_is_labelled(
         await story.press("f6")
         await story.shows("↻ on save: command:new")
         handler = workspace / "hooks" / "greet" / "handler.py"
-        await saved(story, handler, fault, lambda: "✓ ok, old" in story.text())
+        await saved(story, handler, fault, lambda: "✓ ok (previous)" in story.text())
         await story.shows("The previous version ran.", "Error", "handler.py:1")
         await story.press("1")
         if fault.startswith("def"):  # what an import needs is known only when it runs
             await story.shows("✗ broken", "previous version runs")
         better = "def handler(event): event.messages.append('better')"
         await story.press("2")
-        await saved(story, handler, better, lambda: "✓ ok, old" not in story.text())
+        await saved(story, handler, better, lambda: "✓ ok (previous)" not in story.text())
         await story.shows("✓ ok")
 
 

@@ -50,7 +50,9 @@ async def test_notes_move_above_the_answers_on_narrow_screens(
     make_hook(workspace / "hooks", "greet", READY)
     async with console((60, 16)) as story:
         await story.press("space")
-        await story.shows("Switch off?", "undoes it later   asks once", "Cancel", "w  Write", "esc cancel")
+        await story.shows(
+            "Switch off?", "undoes it later   shown only once", "Cancel", "w  Write", "esc cancel"
+        )
 
 
 def test_a_dialog_stays_open_while_the_terminal_grows(workspace: Path, make_hook: MakeHook) -> None:

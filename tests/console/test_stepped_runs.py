@@ -38,7 +38,7 @@ async def test_each_handler_waits_and_shows_the_current_event(console: Open, siz
         assert '"n": 1' in story.screen.query_one(RunPane).copied_text(), "b-second was passed over"
         await story.press("b")
         await story.until(lambda: not story.screen.state.job, "the run is over")
-        await story.shows("2 handlers ran", "skipped by hand")
+        await story.shows("2 handlers ran", "skipped by the user")
         await story.until(lambda: "Skip" not in story.lines()[-1], "its keys are named no more")
 
 

@@ -1,6 +1,7 @@
 """A hook is switched from the list: the edit is shown once, written whole, and taken back."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from tests.console.conftest import READY, Open, at_extremes, medium, small
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
+from hookscope.console import app
 from hookscope.console.dialogs.edit_preview import EditScreen
 from hookscope.storage.edits.change import Change
+from hookscope.storage.state_files import state_folder
 
 SETTINGS = "{\n  // mine\n  hooks: { internal: { entries: { other: { enabled: true } } } },\n}\n"
 
@@ -39,7 +42,7 @@ async def test_space_shows_and_writes_the_edit_and_u_undoes_it(
     Workbench(Options(workspace=workspace)).trust(workspace)
     async with console(size) as story:
         await story.press("space")
-        await story.shows("Switch off?", "enabled", "greet will be off.", "gateway is restarted")
+        await story.shows("Switch off?", "enabled", "greet will be off.", "gateway restarts")
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
         assert written(settings) == SETTINGS
@@ -132,6 +135,28 @@ async def test_an_edit_that_cannot_be_undone_stays_until_dropped(
         await story.press("u")
         await story.shows("There is nothing to undo.")
         assert not mine.exists()
+
+
+@small
+async def test_an_undo_reports_its_success_before_the_edits_that_it_skipped(
+    console: Open,
+    size: tuple[int, int],
+    workspace: Path,
+    settings: Path,
+    make_hook: MakeHook,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(app, "TOAST_LINES", 20)  # paths of any length fit
+    make_hook(workspace / "hooks", "greet", READY)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.press("space", "w")
+        await story.until(lambda: "○ off" in story.text(), "it is off")
+        (state_folder() / "undo" / "99.json").write_text("{")
+        await story.press("u")
+        await story.shows("cannot be read, so its edit cannot be undone")
+        toasts = " ".join(toast.message for toast in story.app._notifications)
+        assert re.search("undone: .*99.json cannot be read", toasts)
 
 
 @medium

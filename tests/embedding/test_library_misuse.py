@@ -67,7 +67,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a limit for all that is none": (
         lambda: library.set_limit(-1),
         ValueError,
-        "limit must be a number of seconds, or None for none, not -1",
+        "limit must be a number of seconds or None, not -1",
     ),
     "an event whose context was replaced": (
         lambda: library.trigger_hook(an_event(context=None)),
@@ -82,12 +82,12 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no limit that a clock knows": (
         lambda: library.trigger_hook(an_event(), limit=float("nan")),
         ValueError,
-        "limit must be a number of seconds, or None for none, not nan",
+        "limit must be a number of seconds or None, not nan",
     ),
     "yes for a limit": (
         lambda: library.trigger_hook(an_event(), limit=True),
         TypeError,
-        "limit must be a number of seconds, or None for none, not a bool",
+        "limit must be a number of seconds or None, not a bool",
     ),
     "a list for a context": (
         lambda: ANY.create_hook_event("command", "new", "main", ["a"]),

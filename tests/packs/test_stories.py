@@ -50,7 +50,7 @@ def test_a_dry_run_shows_everything_and_writes_nothing(
         "install npm keys for keys (Get keys); Hookscope never runs that",
         "reads variables: SECRET_KEY",
         "starts programs: git",
-        "reaches other machines:",
+        "connects to other machines:",
         "writes files:",
         "+ ~/.openclaw/hooks/greet/HOOK.md",
     ):
@@ -160,7 +160,10 @@ def test_hooks_switched_by_the_user_stay_switched(cli: Cli, settings: Path, tmp_
     assert cli("install", str(single(tmp_path / "greet", "greet")), "--yes").code == 0
     assert cli("disable", "greet").code == 0
     done = cli("uninstall", "greet", "--yes")
-    assert "hooks.internal.entries.greet.enabled has changed since; it stays as it is" in done.out
+    assert (
+        "hooks.internal.entries.greet.enabled has changed since the install, so it is not reverted"
+        in done.out
+    )
     assert json.loads(cli("packs", "--json").out)["packs"] == []
 
 

@@ -155,7 +155,7 @@ def test_recorded_events_are_shown_without_control_characters(
     assert "\x1b" not in shown.out
     assert "\u202e" not in shown.out
     assert "(shortened)" in shown.out
-    assert "1 line of the spool is skipped: not an event" in shown.out
+    assert "1 invalid line of the spool is skipped" in shown.out
     assert len(hookscope("tap", "events", "--event", "command:new", "--json").json["events"]) == 1
 
 

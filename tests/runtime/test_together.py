@@ -373,7 +373,7 @@ async def test_tasks_threads_and_variables_left_behind_are_said_once(
     who = "one of the handlers that ran concurrently"
     assert notes == [
         f"{who} changed: the environment (LEFT). Hookscope restored it",
-        f"{who} left 2 asyncio tasks unfinished, now cancelled; `await` tasks that must end",
+        f"{who} left 2 asyncio tasks unfinished, which Hookscope cancelled: `await` tasks that must finish",
     ]
     look = "import os\ndef register(api): api.on('x', lambda event: os.environ.get('LEFT'))"
     (result,) = (await run(worker_lane, plugin("p", look))).values()

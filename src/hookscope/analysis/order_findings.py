@@ -379,7 +379,7 @@ def _third_party_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
             return _Claim(
                 f"{NAME_GAP} {who} write {_place(subject.what)}: the last write wins.", calls, "and"
             )
-        what = "its value" if subject.kind is FactKind.PLACE else "each one's value"
+        what = "its value" if subject.kind is FactKind.PLACE else "each handler's value"
         claim = f"{NAME_GAP} {who} change {_place(subject.what)}: {what} depends on which handler runs first."
         return _Claim(claim, calls, "and")
     registered, exchanged = finding.values(subject)
@@ -437,13 +437,13 @@ def _outcome_phrase(subject: FactSubject, value: str, names: Sequence[str]) -> s
 def _subject_phrase(subject: FactSubject, names: Sequence[str]) -> str:
     who = names[subject.call] if subject.call >= 0 else ""
     words: dict[FactKind, Callable[[], str]] = {
-        FactKind.ENDED: lambda: f"how {who} ends",
-        FactKind.SAID: lambda: f"what {who} pushes",
-        FactKind.ANSWERED: lambda: f"what {who} returns",
+        FactKind.ENDED: lambda: f"the outcome of {who}",
+        FactKind.SAID: lambda: f"the messages of {who}",
+        FactKind.ANSWERED: lambda: f"the return value of {who}",
         FactKind.VERDICT: lambda: "the verdict",
         FactKind.RESULT: lambda: "the merged answer",
         FactKind.PLACE: lambda: _place(subject.what),
-        FactKind.CHANGED: lambda: f"what {who} leaves at {_place(subject.what)}",
+        FactKind.CHANGED: lambda: f"{_place(subject.what)} after {who}",
         FactKind.MESSAGES: lambda: "the messages",
         FactKind.CAUSED: lambda: "the caused events",
         FactKind.FILE: lambda: f"the file {one_line(subject.what, 200)}",

@@ -156,7 +156,7 @@ class HostCopy:
         if value.startswith("~/"):
             original = home / value[2:]
             copied = self._sandbox.copy_of(original) != original
-            return value if copied or not original.exists() else str(original)
+            return value if copied or not os.path.exists(original) else str(original)
         if not os.path.isabs(value) or "\n" in value:
             return value
         copy = self._sandbox.copy_of(Path(value))

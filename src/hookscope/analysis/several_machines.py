@@ -291,7 +291,7 @@ def _remedy(
             return Remedy(place.label, str(source.files[0]), _assigned(assignments))
         case "process":
             next_step = "A process keeps its environment: restart it with these variables."
-            return Remedy(place.label, "where it is started", _assigned(assignments), next_step)
+            return Remedy(place.label, "where the process is started", _assigned(assignments), next_step)
         case "here":
             return Remedy(
                 place.label, "in this shell", tuple(f"export {line}" for line in _assigned(assignments))

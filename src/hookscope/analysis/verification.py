@@ -71,7 +71,7 @@ class Verifier:
         self.notes: tuple[str, ...] = ()
         dialect = shown.dialect
         if options.os is not None:
-            raise Refusal("The program runs only on this platform.", "Remove --os.", code=2)
+            raise Refusal("The host's program runs only on this machine's platform.", "Remove --os.", code=2)
         if dialect.program_report is None and shown.setup.shipped is not None:
             self.notes = (
                 f"The dialect is {dialect.name}; the rules of {shown.setup.shipped.name} are compared.",
@@ -198,7 +198,7 @@ class _ProgramCalls:
         """Return the answers about all hooks; else the program's refusal of its settings."""
         report = self.verifier.report
         if report.module:
-            if not (self.copy.workspace / report.workspace_entries[0]).is_dir():
+            if not os.path.isdir(self.copy.workspace / report.workspace_entries[0]):
                 return {"discovery": {}}, ""  # the function does not start without the agent's folder
             words = (report.function, str(self.copy.workspace))
             return {"discovery": self._document(self._run(words), "discovery")}, ""

@@ -268,7 +268,7 @@ def _gate_fix(gate: Gate, row: HookStatus, view: Snapshot) -> str:
     hook, short = row.hook, view.host.machine.short
     name = one_line(shell_path(hook.name))
     if gate.found == TOO_WIDE:
-        return "move the hook into a folder of hooks"
+        return "move the hook into a hooks folder"
     if gate.kind.fix is FixKind.TRUST:
         return trust_target(hook, view.host).command(short)
     if gate.kind.fix is FixKind.TOGGLE:

@@ -187,7 +187,7 @@ def _too_wide(view: Snapshot) -> Iterator[SetupFinding]:
     for folder in sorted(view.host.trust.folders - counted):
         target = TrustTarget(folder, too_broad_reason(folder, view.host) or ABOVE_WORKSPACE_REASON)
         found = f"the trust in {folder}, from an earlier version, is no longer valid: {target.refusal_reason}"
-        next_step = f"Trust the folders of hooks below it; `{target.command(short)}` trusts it again."
+        next_step = f"Trust the hooks folders below it; `{target.command(short)}` trusts it again."
         yield SetupFinding("trust", found, False, next_step)
 
 

@@ -312,7 +312,7 @@ class Edits:
                 f"{skipped}{masked_error(error)}", f"{put_back}{FORGET_HINT} ({change.meaning}).", change
             ) from None
         if pending.inverse.is_noop:
-            what = f"{skipped}{change.path} no longer has the last change ({change.meaning})."
+            what = f"{skipped}{change.path} no longer contains the last change ({change.meaning})."
             raise UndoBlocked(what, f"{FORGET_HINT}.", change)
         return replace(pending, unreadable=unreadable)
 

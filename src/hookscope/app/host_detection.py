@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from glob import iglob
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -275,10 +276,12 @@ def _foreign_sign(program: ForeignProgram, folder: Path, files: Files) -> Path |
 
 
 def _any_file(folder: Path, patterns: Iterable[str]) -> Path | None:
-    try:
-        return next((path for pattern in patterns for path in folder.glob(pattern)), None)
-    except OSError:
-        return None
+    return next((path for pattern in patterns for path in _matches(folder, pattern)), None)
+
+
+def _matches(folder: Path, pattern: str) -> Iterator[Path]:
+    """Yield the matching paths. Unlike Path.glob, no broken link or unreadable folder is an error."""
+    return (folder / name for name in iglob(pattern, root_dir=folder, include_hidden=True))
 
 
 def _has_hooks(file: Path, files: Files) -> bool:
@@ -374,7 +377,7 @@ def _workspace_sign(dialect: Dialect, options: Options, machine: Machine) -> Pat
     workspace = machine.absolute(options.workspace or ".")
     places = (workspace / marker for marker in dialect.layout.markers)
     found = next(filter(is_own_folder, places), None)
-    has_hooks = any((workspace / "hooks").glob("*/HOOK.md"))  # stronger evidence than a package.json
+    has_hooks = any(_matches(workspace / "hooks", "*/HOOK.md"))  # stronger evidence than a package.json
     if found is not None or has_hooks:
         return found
     return requesting_manifest(dialect, machine, workspace)
@@ -399,9 +402,9 @@ def _is_our_log(sign: Path) -> bool:
 def has_plugins(machine: Machine) -> bool:
     """Return whether the current folder is a plugin or contains plugins."""
     folder = machine.cwd
-    if any(found for sign in PLUGIN_SIGNS for found in folder.glob(sign)):
+    if any(found for sign in PLUGIN_SIGNS for found in _matches(folder, sign)):
         return True
-    scripts = islice(folder.glob(PLUGIN_SCRIPTS), MOST_SCRIPTS)
+    scripts = islice(_matches(folder, PLUGIN_SCRIPTS), MOST_SCRIPTS)
     return any(_registers_hooks(script, machine.files) for script in scripts)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hookscope.model.hook_status import HookStatus
 
 MOST_COMPARED_KEYS = 100  # of one hook
-LATER_EVENTS = "a condition is not met, or it registers later, as when a service starts"
+LATER_EVENTS = "a condition is not met, or it registers the handler later, such as when a service starts"
 KINDS = {"folder": "a HOOK.md hook", "plugin": "a plugin", "stream": "a stream hook"}
 
 
@@ -72,7 +72,9 @@ class _NearMissSearch:
         if info.hook in self._called or info.shadowed:
             return None
         if _unregistered_plugin(info, self._key, self._kind):
-            text = f"its code names {self._key}, but its `register` did not register it: {LATER_EVENTS}"
+            text = (
+                f"its code names {self._key}, but its `register` registered no handler for it: {LATER_EVENTS}"
+            )
             line = NotRun(info.hook.name, text, info.hook, subscribed=False, near_miss=text)
             return MissRank.SPELLING, line
         if not info.events or self._plan.only not in (None, info.hook.name):

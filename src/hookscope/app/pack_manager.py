@@ -145,7 +145,7 @@ def _file_change(
 
 def _read_or_reason(path: Path) -> bytes | str:
     """Return the file's bytes, or why it cannot be read. Opens regular files only."""
-    if path.is_symlink() or not path.is_file():
+    if os.path.islink(path) or not os.path.isfile(path):
         return "it is no longer a regular file"
     try:
         return read_regular(path, LARGEST_DIFF + 1)

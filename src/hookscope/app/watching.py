@@ -228,7 +228,7 @@ def _polled(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Itera
 def _saved_since(since: int, paths: tuple[Path, ...], deep: bool) -> frozenset[Path]:
     """Return the files that were written or created after a time."""
     late = (path for path, (_, changed, *_) in _stamps(paths, deep).items() if changed > since)
-    return frozenset(path for path in late if not path.is_dir())
+    return frozenset(path for path in late if not os.path.isdir(path))
 
 
 def _stamps(paths: tuple[Path, ...], deep: bool) -> dict[Path, FileStamp]:

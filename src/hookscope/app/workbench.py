@@ -381,7 +381,7 @@ class Workbench:
             leads = f"{path} leads to {target.folder}, which" if target.folder != path else f"{path}"
             raise Refusal(
                 f"{leads} is too broad to trust, since {target.refusal_reason}.",
-                f"Name a folder of hooks; `{target.command(machine.short)}` allows everything below it.",
+                f"Name a hooks folder; `{target.command(machine.short)}` allows everything below it.",
             )
         digests = handler_digests_below(target.folder, host)
         self._store.add(target.folder, digests, everything_below=everything_below)

@@ -170,7 +170,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "demo": (
         ("hookscope demo", "five small tasks, in a folder that is removed at the end"),
-        ("hookscope demo tryout", "the same in a folder that stays"),
+        ("hookscope demo tryout", "the same, in a folder that is kept"),
     ),
     "doctor": (
         ("hookscope doctor", "what was detected and from where"),

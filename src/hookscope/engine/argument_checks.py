@@ -49,7 +49,7 @@ def expect_mapping(value: object, name: str) -> None:
 
 def expect_seconds(value: object, name: str) -> None:
     """Raise TypeError if the value is not a number or None, ValueError if it is not a duration."""
-    requirement = f"{name} must be a number of seconds, or None for none"
+    requirement = f"{name} must be a number of seconds or None"
     expect(value, (int, float, NONE_TYPE), requirement)
     if isinstance(value, bool):
         raise TypeError(f"{requirement}, not a bool")

@@ -105,7 +105,7 @@ def _file_differences(row: HookStatus, other_row: HookStatus) -> Iterator[str]:
         yield f"calls this hook {theirs.name}"
     if mine.handler is not None and theirs.handler != mine.handler:
         taken = f"; it loads {theirs.handler.name}" if theirs.handler is not None else ""
-        yield f"never looks at {mine.handler.name}{taken}"
+        yield f"ignores {mine.handler.name}{taken}"
 
 
 def _first_note(row: HookStatus) -> str:
@@ -120,7 +120,7 @@ def _status_differences(row: HookStatus, other_row: HookStatus) -> Iterator[str]
         yield f"this one shadows the {mine.folder.source} hook in {mine.path}"
     elif other_row.state in RUNNABLE:
         if row.state not in RUNNABLE:
-            yield f"would run it: only the guide makes it {row.state}"
+            yield f"would run it: it is {row.state} only by the guide's rules"
     elif other_row.state is not row.state and not _is_explained_by_files(other_row):
         yield f"it would be {other_row.state}" + (
             f": {other_row.verdict.why()}" if other_row.verdict.why() else ""
@@ -140,7 +140,7 @@ def _event_differences(row: HookStatus, other_row: HookStatus, host: Host, other
             continue
         known, other_known = mine.find(key), theirs.find(key)
         if known is not None and known.delivers and other_known is not None and not other_known.delivers:
-            yield f"throws away what is pushed to `messages` on {key}"
+            yield f"discards messages that are pushed on {key}"
 
 
 def _events(hook: Hook) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from hookscope.model.uncalled_hooks import (
     uncalled_hooks_of,
 )
 
-EXCLUDED = "skipped: all hooks but this were requested"
+EXCLUDED = "skipped: this hook was excluded"
 OTHER_ORDER = "called in another order than the registered one: {}"
 ONLY_THESE_CALLED = "skipped: only {} were called, to see which handlers interfere"
 

@@ -76,7 +76,7 @@ class SettingsRules:
     project_dotenv: tuple[str, ...] = ()  # such files of the workspace, by precedence
     env_path: KeyPath | None = None  # where the settings set variables themselves
     check: Callable[[Mapping[str, Any]], tuple[tuple[KeyPath, str], ...]] | None = None
-    """What the host refuses: a path and its sentence for each."""
+    """Returns what the host rejects: the path and the sentence of each fault."""
     refusal: str = ""  # the host's error: {file} {issues}; empty: it continues without settings
     refusal_starts: tuple[str, ...] = ()  # the first words of the program's refusals
     issue: str = "{path}: {text}"

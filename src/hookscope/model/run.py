@@ -78,7 +78,8 @@ class SandboxResult:
             return (f"{check.compared:,} original files and folders were compared: none has changed.",)
         suspects = "by a handler that did not use its copy, or by another program"
         lines = [
-            f"{one.path} itself was {one.kind} meanwhile, {suspects}." for one in check.changed[:MOST_NAMED]
+            f"{one.path} itself was {one.kind} during the run, {suspects}."
+            for one in check.changed[:MOST_NAMED]
         ]
         if more := len(check.changed[MOST_NAMED:]) + check.unlisted:
             lines.append(f"{more:,} more originals have changed.")
@@ -110,7 +111,7 @@ Exclusion = Literal["", "unasked", "chosen"]
 ASYNC_REGISTER = "promise"  # a plugin with an async `register`
 UNNAMED = "unnamed"  # a plugin that registers a folder-event hook without a name
 MISNAMED = "misnamed\n"  # a plugin with another id than its manifest; the manifest's id and its own follow
-SKIPPED_BY_HAND = "skipped by hand"
+SKIPPED_BY_HAND = "skipped by the user"
 EVENT_NOT_RECORDED = "the event could not be recorded"  # why hooks of a stream did not run
 
 

@@ -450,7 +450,7 @@ def _readable_file(path: str, file: Path, root: Path) -> Path:
         real = Path(os.path.realpath(file))
         if not real.is_relative_to(root):
             raise package_error(f"{display_name(path)} is a link that leads out of the folder.")
-        if not real.is_file():
+        if not os.path.isfile(real):
             raise package_error(f"{display_name(path)} is a link that does not lead to a file.")
         return real
     if not stat.S_ISREG(file.lstat().st_mode):

@@ -91,7 +91,7 @@ def package_from_tree(
         raise package_error(f"{where} is neither a hook nor a pack: {why}.")
     if children:
         listed = ", ".join(display_name(child) for child in children[:5])
-        raise package_error(f"{where} is a folder of hooks ({listed}), not a hook: name one of them.")
+        raise package_error(f"{where} is a hooks folder ({listed}), not a hook: name one of its hooks.")
     if names.issuperset(BARE_REPOSITORY):
         raise package_error(f"{where} is a bare git repository: use `git+file://{where}`.")
     raise package_error(f"{where} is neither a hook nor a pack: it has no {MANIFEST} and no {PACKAGE_JSON}.")

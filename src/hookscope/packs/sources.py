@@ -110,9 +110,9 @@ def fetch_python(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
         many = f"has {len(places)} entry points" if places else "has no entry point"
         raise PackError(f"{spec.name} {many} `{ENTRY_POINT_GROUP}`; exactly one must name its hooks.")
     if places[0] is None:
-        what = f"The entry point `{ENTRY_POINT_GROUP}` of {spec.name} does not name a folder of hooks."
+        what = f"The entry point `{ENTRY_POINT_GROUP}` of {spec.name} does not name a hooks folder."
         raise PackError(
-            what, 'Example: `acme = "acme_hooks.hooks"`; the folder of that package is the folder of hooks.'
+            what, 'Example: `acme = "acme_hooks.hooks"`; the folder of that package is the hooks folder.'
         )
     tree = read_folder_tree(Path(os.path.realpath(places[0])))
     version = one_line(str(report["version"]))

@@ -53,7 +53,7 @@ def plan_uninstall(
     removed = tuple(record.folders)
     _, inventory_then = inventory_after(host, {}, removed, change)
     notes = [
-        f"{dotted_path(setting.setting.path)} has changed since; it stays as it is"
+        f"{dotted_path(setting.setting.path)} has changed since the install, so it is not reverted"
         for setting in changed_since
     ]
     return PackPlan(

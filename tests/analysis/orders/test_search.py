@@ -75,7 +75,7 @@ def said(found: OrderFindings) -> list[str]:
         ([(("set", "topic", 1),), (("set", "topic", 1),)], []),
         (
             [(("count", "n", 0),), (("count", "n", 0),)],
-            ["h0 and h1 both change context.n: each one's value depends on which handler runs first."],
+            ["h0 and h1 both change context.n: each handler's value depends on which handler runs first."],
         ),
         (
             [(("set", "user", 7),), (("says", "user", 0),)],
@@ -100,7 +100,10 @@ def said(found: OrderFindings) -> list[str]:
         ),
         (
             [(("count", "n", 0),), *[(("count", "n", 0),) for _ in range(3)]],
-            ["h0, h1, h2 and h3 all change context.n: each one's value depends on which handler runs first."],
+            [
+                "h0, h1, h2 and h3 all change context.n: "
+                "each handler's value depends on which handler runs first."
+            ],
         ),
     ],
 )

@@ -81,7 +81,7 @@ def test_undo_of_a_new_hook_keeps_edited_files(bench: Bench, workspace: Path) ->
     first, second = new(here, "first"), new(here, "second")
     second.plan.main_file.write_text("def handler(event): pass\n")
     for _ in range(2):
-        with pytest.raises(UndoBlocked, match=r"handler.py has changed since then.*--forget") as stuck:
+        with pytest.raises(UndoBlocked, match=r"handler.py has changed since that edit.*--forget") as stuck:
             here.edits.pending_undo()
     here.edits.forget(stuck.value.change)
     here.edits.undo(here.edits.pending_undo())

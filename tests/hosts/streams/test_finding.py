@@ -37,9 +37,9 @@ ILLEGAL = 'discover/hook-name-invalid: Hook path segment "{name}" is not a legal
         ("eve@0.80", "LICENSE", [], "ignored: LICENSE is not a module"),
         ("eve@0.80", "a.tsx", [], "ignored: .tsx is not a module"),
         ("eve@0.80", "a.d.ts", [], "ignored: a.d.ts is a declaration"),
-        ("eve@0.80", "a.spec.mjs", [], "ignored: a.spec.mjs holds tests"),
-        ("eve@0.80", "__tests__/a.ts", [], "ignored: __tests__ holds tests"),
-        ("eve", "a.test.ts", [], "ignored: a.test.ts holds tests"),
+        ("eve@0.80", "a.spec.mjs", [], "ignored: a.spec.mjs contains tests"),
+        ("eve@0.80", "__tests__/a.ts", [], "ignored: __tests__ contains tests"),
+        ("eve", "a.test.ts", [], "ignored: a.test.ts contains tests"),
         ("eve@0.18", "notes.md", [], "ignored: .md is not a module"),
     ],
 )
@@ -102,7 +102,7 @@ def test_python_modules_are_hookscopes_own_and_stop_no_build(
     assert [(hook.name, hook.beyond_host) for hook in inventory.load_order] == [("a", False), ("b", shipped)]
     assert inventory.problems == ()
     reasons = {item.path.name: item.reason for item in inventory.rejected}
-    assert reasons["a.py"] == "a.ts beside it has the same slug and wins"
+    assert reasons["a.py"] == "a.ts beside it has the same slug and takes precedence"
     assert "__init__" in reasons["__init__.py"]
 
 

@@ -57,7 +57,7 @@ def test_without_the_package_it_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     assert exit_code(["serve"]) == 1
-    assert f"`{install_command('serve')}` brings it" in capsys.readouterr().err
+    assert f"`{install_command('serve')}` installs it" in capsys.readouterr().err
 
 
 def test_a_browser_is_led_there_without_others_seeing_the_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,7 +189,7 @@ def test_a_change_of_several_files_is_undone_as_one(stack: UndoStack, tmp_path: 
     stack.push(change)
     assert UndoStack(stack.folder).peek() == change
     two.write_bytes(b"of another hand")
-    with pytest.raises(CannotEdit, match="has changed since then"):
+    with pytest.raises(CannotEdit, match="has changed since that edit"):
         inverse_change(change)
     with pytest.raises(Stale):
         stack.undo(change)

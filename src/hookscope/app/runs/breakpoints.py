@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -82,7 +83,7 @@ def matching_file(place: TypedBreakpoint, files: RunFiles, machine: Machine) -> 
     Raises Refusal if no file matches, or several do.
     """
     path = machine.absolute(place.file)
-    if path.is_file():
+    if os.path.isfile(path):
         return path
     typed = Path(place.file).parts
     fits = ([file for file in group if file.parts[-len(typed) :] == typed] for group in files)

@@ -140,7 +140,7 @@ def fix_bins(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values:
             changes.append(change)
             names.append(machine.short(change.path))
     if changes:
-        yield Fix(gate.name, f"Allow {', '.join(names)} to be run", tuple(changes))
+        yield Fix(gate.name, f"Make {', '.join(names)} executable", tuple(changes))
     what = (" or " if gate.kind.any_of else ", ").join(gate.missing)
     if hint := install_lines(row.hook.meta.install):
         yield Fix(gate.name, f"Install {what}", hint=hint)

@@ -126,7 +126,7 @@ def fix_event_names(
         yield Fix(gate.name, title, (Change(file, f"{file.name}: {title[9:]}", source, new),))
         return
     places = {key: source_place(subject.event_position(key), simulated) for key in corrections}
-    instructions = (f"write {near} for {key} at {places[key]}" for key, near in corrections.items())
+    instructions = (f"replace {key} with {near} at {places[key]}" for key, near in corrections.items())
     yield Fix(gate.name, title, why_not="; ".join(instructions))
 
 

@@ -327,7 +327,7 @@ def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
         return read_subjects(Inventory(rejected=rejected), host_facts(host), host.machine.files)
     if row is None:
         where, names = host.machine.short(path), [row.hook.name for row in inventory.hooks]
-        next_step = did_you_mean(closest_match(str(named), names), "Name a folder of hooks, or a hook.")
+        next_step = did_you_mean(closest_match(str(named), names), "Name a hooks folder, or a hook.")
         raise Refusal(f"There is no {where}, and no hook of that name.", next_step, code=2)
     return [read_subject(row.hook, host_facts(host), host.machine.files)]
 

@@ -172,7 +172,7 @@ def python_handler(name: str, events: Sequence[HandledEvent]) -> str:
 def _python_handler(name: str, events: Sequence[HandledEvent]) -> Iterator[str]:
     yield "def handler(event):"
     if len(events) == 1:
-        yield "    # HOOK.md names the event already; this check matters once HOOK.md names more."
+        yield "    # HOOK.md already selects this event. The check matters if you add events there."
         yield f"    if {_comparison(events[0], '!=', 'or')}:"
         yield "        return"
         yield f"    about = {_python_about(events[0])}"
@@ -287,7 +287,7 @@ class ScriptCode:
         types = (": HookEvent", ": Promise<void>") if self.typed else ("", "")
         yield f"export default async function handler(event{types[0]}){types[1]} {{"
         if len(events) == 1:
-            yield "  // HOOK.md names the event already; this check matters once HOOK.md names more."
+            yield "  // HOOK.md already selects this event. The check matters if you add events there."
             yield f"  if ({_comparison(events[0], '!==', '||')}) return;"
             yield f"  const about = {_script_about(events[0])};"
         else:

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
     from hookscope.runtime.firing import Firing
 
 AS_RECORDED = "replayed as recorded"
-EXCLUDED_REASONS = (EXCLUDED, "left out: all but it were asked for")  # the second one occurs in old journals
+# The other two occur in old journals.
+EXCLUDED_REASONS = (
+    EXCLUDED,
+    "skipped: all hooks but this were requested",
+    "left out: all but it were asked for",
+)
 WHOLE_RUN = "Replay without --from to fire the whole run."
 
 
@@ -56,7 +61,8 @@ def replay_start(run: Run, handler: str) -> ReplayStart:
     """
     if run.event.kind != "folder":
         raise Refusal(
-            f"Run {run.id} was a {run.event.kind} event, whose handlers share no event to continue with.",
+            f"Run {run.id} fired a {run.event.kind} event, and its handlers share no event: "
+            "it cannot be replayed from one of them.",
             WHOLE_RUN,
         )
     place = _start_position(run, handler)

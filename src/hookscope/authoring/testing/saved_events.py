@@ -40,7 +40,7 @@ def saved_event_path(name: str, workspace: Path, cwd: Path) -> Path:
     Raises Refusal for a name that leads outside the folder of saved events.
     """
     if not is_saved_event(name) and ".." in Path(name).parts:
-        next_step = f"Name a file, such as {name}.yaml, or the event alone."
+        next_step = f"Name a file, such as {name}.yaml, or use a name without `..`."
         raise Refusal(f"{name} leads outside {EVENTS_FOLDER}.", next_step, code=2)
     return cwd / name if is_saved_event(name) else workspace / EVENTS_FOLDER / f"{name}.yaml"
 
@@ -103,7 +103,7 @@ SCHEMA_FILE = "event.schema.json"  # what `hookscope schema event` prints
 
 def new_source(file: Path, document: Mapping[str, Any]) -> bytes:
     """Return the source of a new saved event. Names its schema for editors if that is in the same folder."""
-    has_schema = (file.parent / SCHEMA_FILE).is_file()
+    has_schema = os.path.isfile(file.parent / SCHEMA_FILE)
     named = [f"# yaml-language-server: $schema={SCHEMA_FILE}"] if has_schema else []
     return "".join(f"{line}\n" for line in [*named, *yaml_lines(document)]).encode("utf-8", "replace")
 

@@ -205,7 +205,7 @@ def compare_command(
     if dialects is not None and shipped:
         raise Refusal("--dialects and --shipped both choose the hosts.", "Use one of them.", code=2)
     if fire is not None and len(names) > 1:
-        raise Refusal("--fire fires at one hook, or at all of them.", "Name one, or none.", code=2)
+        raise Refusal("--fire fires at one hook, or at all of them.", "Name one hook, or none.", code=2)
     bench = answers.workbench_for(options)
     chosen = chosen_dialects(dialects) if dialects is not None else usual_dialects(bench, shipped=shipped)
     comparison = compare_hosts(bench, chosen)

@@ -61,9 +61,9 @@ def export_command(
     """
     target = html if jsonl is None else jsonl
     if target is None or None not in (jsonl, html):
-        raise Refusal("export needs one of --jsonl FILE and --html FILE.", code=2)
+        raise Refusal("export needs --jsonl FILE or --html FILE.", code=2)
     if numbers and any(given.values()):
-        raise Refusal("export takes numbers of runs, or filters.", "Leave out one of them.", code=2)
+        raise Refusal("export takes run numbers or filters, not both.", "Use one of them.", code=2)
     if as_json and target == STANDARD_OUTPUT:
         raise Refusal("The runs and --json both need standard output: name a file.", code=2)
     if html is not None and len(numbers) > 1:

@@ -95,7 +95,7 @@ def _failure_lines(failure: FoundFailure, template: Event, machine: Machine) -> 
     yield from (f"      {line}" for line in lines[1:])
     if not failure.reproduced:
         yield "      it did not fail again: the failure depends on more than the event"
-    yield "    the smallest event that leads to it:"
+    yield "    the smallest event that causes it:"
     yield from (f"      {line}" for line in _event_difference(failure.event, template))
     file_text = (
         f"saved as {printable_line(machine.short(failure.file))}" if failure.file is not None else "not saved"

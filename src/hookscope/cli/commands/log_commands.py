@@ -73,7 +73,7 @@ def log_command(
     """
     run_filter = run_filter_of(given)
     if numbers and (limit is not None or follow or any(given.values())):
-        raise Refusal("log takes numbers of runs, or filters.", "Leave out one of them.", code=2)
+        raise Refusal("log takes run numbers or filters, not both.", "Use one of them.", code=2)
     if file is not None and follow:
         raise Refusal(
             "--from reads a finished file; --follow waits for new entries.", "Leave out one of them.", code=2

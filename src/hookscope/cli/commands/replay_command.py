@@ -64,7 +64,7 @@ def replay_text(replay: ReplayResult) -> str:
     changed = ", ".join(
         f"{one_line(changed_file.hook)} ({changed_file.text})" for changed_file in replay.changed_handlers
     )
-    head += f"  since then: {changed}" if changed else ""
+    head += f"  since run {replay.past.id}: {changed}" if changed else ""
     return "\n".join(
         [head, *(f"  {line}" for difference in replay.differences for line in _difference_line(difference))]
     )
@@ -145,7 +145,7 @@ def replay_command(
         raise Refusal("--from and --only exclude different handlers.", "Choose one of them.", code=2)
     filters = [name for name, value in given.items() if value and name != "failed"]
     if numbers and (every or last or filters or given["failed"]):
-        raise Refusal("replay takes numbers of runs, or filters.", "Leave out one of them.", code=2)
+        raise Refusal("replay takes run numbers or filters, not both.", "Use one of them.", code=2)
     several = last is None and (every or bool(filters))
     bench = answers.workbench_for(
         options, trust_all=trust, timeout=timeout, linger_seconds=wait, compare_shipped=False

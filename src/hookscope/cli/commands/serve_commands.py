@@ -82,7 +82,7 @@ def serve_command(
     if find_spec("textual_serve") is None:
         raise Refusal(
             "A console in a browser needs the package textual-serve.",
-            f"`{install_command('serve')}` brings it.",
+            f"`{install_command('serve')}` installs it.",
         )
     bench = answers.workbench_for(options)  # reports errors in options here, not in the page
     from hookscope.integrations.serve.server import ServeOptions, browser_opener, serve_consoles

@@ -42,7 +42,7 @@ from hookscope.recording.taps import TAP_NAME, TapLanguage, spool_path
 
 # Name → the line in `--help`.
 TAP_COMMANDS = {
-    "install": "Install the tap in the host's own folder of hooks.",
+    "install": "Install the tap in the host's own hooks folder.",
     "status": "Show the tap's state, what else the host needs, and the recorded events.",
     "events": "List the recorded real events, newest last.",
     "fire": "Fire a real event again, and see what each handler does.",
@@ -106,7 +106,7 @@ def tap_command(ctx: click.Context) -> None:
     click.Option(["--dry-run"], is_flag=True, help="Show what would be written, and write nothing."),
 )
 def install_command(options: Options, language: str, plugin_hooks: bool, dry_run: bool) -> Answer:
-    """Install the tap into the host's own folder of hooks, where it receives every event that the host sends.
+    """Install the tap into the host's own hooks folder, where it receives every event that the host sends.
 
     Prints the written files, and what the host still needs before it runs the tap. In an Eve project every
     agent gets one. Other files are not touched; run it again to update the tap.

@@ -81,7 +81,7 @@ def _forget_edit(bench: Workbench, dry_run: bool) -> Answer:
         **_undo_document(not dry_run, unreadable),
     }
     verb = "Would be forgotten" if dry_run else "Forgotten"
-    text = f"{verb}: {one_line(change.meaning)}. Its files stay as they are."
+    text = f"{verb}: {one_line(change.meaning)}. Its files are unchanged."
     return Answer(document, text, notes=unreadable_edits_text(unreadable))
 
 

@@ -24,7 +24,7 @@ from hookscope.packs.plan import PackChanged, PackHookPlan, PackPlan, PackUpToDa
 from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
 
 FILE_SIGNS = {"add": "+", "replace": "~", "remove": "-", "same": " "}
-INTEGRITY_WORDS = {"as installed": "", "changed": "  ✗ changed on disk since", "gone": "  ✗ gone"}
+INTEGRITY_WORDS = {"as installed": "", "changed": "  ✗ changed on disk since the install", "gone": "  ✗ gone"}
 FILE_LIMIT = 200  # files to list
 
 

@@ -108,7 +108,7 @@ def _repeated_hook_lines(hook: HookRepetition) -> Iterator[str]:
 def _repeated_file_lines(repetition: Repetition, machine: Machine) -> Iterator[str]:
     files, sandbox = repetition.files, repetition.sandbox
     if files is None or sandbox is None:
-        yield "File changes are unknown. --sandbox runs all fires on the same copies, and shows changes."
+        yield "File changes are unknown. With --sandbox, all runs share the same copies and show changes."
         return
     yield "files (in copies, discarded)"
     for file in files:
@@ -238,7 +238,7 @@ def order_text(
     if findings.unstable:
         lines += [
             "",
-            f"Not judged, because they differ between runs of the same order: "
+            f"Not compared, because they differ between runs of the same order: "
             f"{', '.join(unsteady_subjects(findings))}.",
         ]
     if findings.is_sampled:

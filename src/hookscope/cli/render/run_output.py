@@ -162,7 +162,7 @@ def _merged_answer_lines(run: Run, plan: Plan | None) -> dict[Registration, list
         return {}
     lines: dict[Registration, list[str]] = {}
     for entry in run.results:
-        asked_lines = [f"      asked: {', '.join(entry.asked)}"] if entry.asked else []
+        asked_lines = [f"      requested: {', '.join(entry.asked)}"] if entry.asked else []
         answer_lines = (
             [f"      answered {_short_value(entry.returned)}"] if entry.returned is not None else []
         )

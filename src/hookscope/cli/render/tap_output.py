@@ -131,7 +131,7 @@ def tap_status_text(taps: Sequence[TapStatus], summary: SpoolSummary, view: Snap
     product = view.host.dialect.product
     lines = [] if taps else [f"No tap is installed for {product} here. `hookscope tap install` installs one."]
     for tap in taps:
-        state_texts = {"installed": "unchanged", "changed": "was changed since", "gone": "is gone"}
+        state_texts = {"installed": "unchanged", "changed": "changed since the install", "gone": "is gone"}
         lines.append(
             f"{tap.name}  {tap.kind}, {tap.language}  {state_texts[tap.files_state]}  "
             f"{_display_path(tap.root, view.host)}"
@@ -158,7 +158,7 @@ def _display_path(path: Path, host: Host) -> str:
 
 def _skipped_lines(count: int) -> list[str]:
     are = "is" if count == 1 else "are"
-    return [f"{_count_text(count, 'line')} of the spool {are} skipped: not an event."] if count else []
+    return [f"{_count_text(count, 'invalid line')} of the spool {are} skipped."] if count else []
 
 
 def _count_text(number: int, noun: str) -> str:
@@ -277,7 +277,7 @@ def coverage_text(usage: EventUsage) -> str:
     lines += list(_never_seen_lines(usage)) or ["  none"]
     lines += ["", "Seen, without subscriber", *(_unhandled_event_lines(usage) or ["  none"])]
     if usage.unknown:
-        lines += ["", f"Events unknown before a load: {one_line(', '.join(usage.unknown), 1_000)}."]
+        lines += ["", f"Subscriptions known only after a load: {one_line(', '.join(usage.unknown), 1_000)}."]
     return "\n".join([*lines, *_skipped_lines(usage.skipped)])
 
 

@@ -77,7 +77,7 @@ class EditController:
             title = f"Switch {'on' if toggle.on else 'off'}?"
             sheet = toggle_sheet(toggle, view.host.machine)
             self._ask(
-                EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later   asks once")),
+                EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later   shown only once")),
                 self._agreed(toggle),
             )
 

@@ -98,7 +98,7 @@ class PreferencesController:
             self.context.after_refresh(self._name_keys)
         if keymap.keys or not first:
             count = len(keymap.keys)
-            words = f"preset {keymap.preset}; {count} action{'s have' if count != 1 else ' has'} other keys"
+            words = f"preset {keymap.preset}; {count} action{'s' * (count != 1)} with changed keys"
             kept = "" if keys.readable else "; the file is not readable, so earlier keys stay"
             self.context.log_line("keys", words + kept, subject=keys.file.name)
 

@@ -313,7 +313,9 @@ class WorkspaceScreen(Picker[Path, Path]):
         if typed != self.typed:
             return  # more was typed meanwhile
         rows = tuple(dict.fromkeys((*recent, *below)))
-        none = "No folder starts with this." if typed.strip() else "No other workspace is known: type a path."
+        none = (
+            "No folder matches this text." if typed.strip() else "No other workspace is known: type a path."
+        )
         longest = max((cell_len(safe_word(str(path), 400)) for path in rows), default=0)
         width = min(longest, self.room - PATH_NOTE)
         self.list_rows(rows, (self._prompt(path, path in recent, width) for path in rows), none)

@@ -54,12 +54,12 @@ def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
         else "needs one target hook"
     )
     fault = FAULT_NOTES[chosen.fault] if chosen.broken else "needs a target hook"
-    repeated = "runs at most" if chosen.shuffled else "compares the runs"
+    repeated = "the most runs" if chosen.shuffled else "compares the runs"
     times = repeated if chosen.times > 1 else "once"
     order = "finds handlers that interfere" if chosen.shuffled else "as registered"
     steps = "waits before each handler" if chosen.stepped else "handlers run without pauses"
     lines = "stops in each handler" if chosen.debugged else "handlers run normally"
-    copies = "handlers work on copies" if chosen.guarded else "files are really written"
+    copies = "handlers work on copies" if chosen.guarded else "handlers change real files"
     return (
         OptionLine("target", safe_word(chosen.only or "all hooks", 60), target),
         OptionLine("run anyway", "yes" if chosen.forced else "no", forced),

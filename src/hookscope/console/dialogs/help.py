@@ -290,8 +290,10 @@ class ManualScreen(Overlay[None]):
     HAS_HELP = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,number_sign", "dismiss(None)", "Close", id="manual.close", tooltip="Back"),
-        Binding("left_square_bracket", "turn(-1)", "Before", id="manual.older", tooltip="The chapter before"),
-        Binding("right_square_bracket", "turn(1)", "After", id="manual.newer", tooltip="The chapter after"),
+        Binding(
+            "left_square_bracket", "turn(-1)", "Before", id="manual.older", tooltip="The previous chapter"
+        ),
+        Binding("right_square_bracket", "turn(1)", "After", id="manual.newer", tooltip="The next chapter"),
     ]
     DEFAULT_CSS = """
     ManualScreen {

@@ -82,9 +82,9 @@ def _origin_text(turn: SessionTurn) -> str:
         parts += [duration(turn.run.took)] if turn.run is not None else ["interrupted"]
         parts += ["no hook ran"] if turn.run is not None and not turn.run.results else []
     elif turn.would_run:
-        parts.append(f"a replay calls {', '.join(one_line(name, 40) for name in turn.would_run)}")
+        parts.append(f"a replay would call {', '.join(one_line(name, 40) for name in turn.would_run)}")
     else:
-        parts.append("a replay calls no hook")
+        parts.append("a replay would call no hook")
     verdict = turn.run.ending.verdict if turn.run is not None else ""
     return " · ".join([*parts, *([f"→ {one_line(verdict)}"] if verdict else [])])
 

@@ -52,11 +52,17 @@ _GLOBAL_ACTIONS = (
     ("ctrl+r,f5", "fire", "fire_composed", "Fire", "Fire the event of the composer"),
     ("3", "mode('log')", "log", "Log", "Everything since the console started"),
     ("4", "mode('hosts')", "hosts", "Hosts", "Compare hooks across hosts"),
-    ("tab", "app.focus_next", "next", "Pane", "To the next pane"),
-    ("shift+tab", "app.focus_previous", "previous", "Pane back", "To the previous pane"),
+    ("tab", "app.focus_next", "next", "Pane", "Go to the next pane"),
+    ("shift+tab", "app.focus_previous", "previous", "Pane back", "Go to the previous pane"),
     ("D", "dialect", "dialect", "Dialect", "Next dialect: a guide, or a shipped program"),
     ("W", "what_if", "what_if", "What if", "Assume another platform, environment, settings, agent or host"),
-    ("0", "all_real", "all_real", "Drop what-if", "Drop all assumptions, then the dialect that you chose"),
+    (
+        "0",
+        "all_real",
+        "all_real",
+        "Drop what-if",
+        "Drop all assumptions; without any, return to the first dialect",
+    ),
     ("H", "verify", "verify", "Verify", "Compare with the answers of the installed host's own program"),
     ("X", "report", "report", "Report", "Write a zip file about this host for a report, without secrets"),
     ("P", "workers", "workers", "Processes", "Running worker processes"),
@@ -110,7 +116,7 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
         case "fix" if row is not None and row.state is State.READY:
             return f"{row.name} is ready: nothing to fix."
         case "fix" if row is not None and row.state is State.UNTRUSTED and row.reasons == 1:
-            return f"{row.name} needs only trust: {key_of('hooks.trust')} asks."
+            return f"{row.name} needs only trust: press {key_of('hooks.trust')} to trust its folder."
         case "lift" if row is not None and not row.quarantined:
             return f"{row.name} is not in quarantine: automatically fired events reach it."
         case "switch" if row is not None and isinstance(row.item, RejectedHook):

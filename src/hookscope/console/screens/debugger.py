@@ -187,7 +187,7 @@ DEBUGGER_FRAME = 8  # cells of the frame that its title cannot use
 LEAST_PATH = 16  # cells of a path at least
 NAME_WIDTHS = (30, 20, 12, 8)  # cells of a name at most; fewer if there is little room
 CONDITION_RAISES = ("the condition raises", "$text-error")
-NOTHING_HIDDEN = "The lines end here."
+NOTHING_HIDDEN = "No line has more text."
 STILL_STOPPED = "The handler is still stopped: {fire.debug} shows it, {fire.cancel} ends the run."
 HANDLER_RUNS = "The handler is running: {debug.leave} closes this, {debug.end} ends the run."
 

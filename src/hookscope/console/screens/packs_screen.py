@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 PACK_BINDINGS: list[BindingType] = [
     Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Cancel, or go back"),
-    Binding("n", "install", "Install", id="packs.install", tooltip="Preview a package, then ask"),
+    Binding("n", "install", "Install", id="packs.install", tooltip="Preview a package, and install it"),
     Binding("plus", "link", "Link", id="packs.link", tooltip="Link to your own folder instead of copying it"),
-    Binding("N", "update", "Update", id="packs.update", tooltip="Fetch the selected pack again, then ask"),
+    Binding("N", "update", "Update", id="packs.update", tooltip="Preview an update of the selected pack"),
     Binding("U", "update_all", "Update all", id="packs.all", tooltip="Update every pack, one after another"),
     Binding("asterisk", "check", "Check", id="packs.check", tooltip="Check all sources for newer versions"),
     Binding("d", "diff", "Diff", id="packs.diff", tooltip="Show changes since the install"),
-    Binding("delete", "remove", "Remove", id="packs.remove", tooltip="Preview the removal, then ask"),
+    Binding("delete", "remove", "Remove", id="packs.remove", tooltip="Preview the removal of a pack"),
     Binding("R", "recheck", "Recheck", id="packs.recheck", tooltip="Read all files of the packs again"),
     Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy the details of the selected pack"),
     Binding("question_mark", "app.help", "Help", show=False, id="packs.help", tooltip="These keys"),
@@ -311,7 +311,7 @@ def _path_completion(value: str) -> str | None:
 def _is_candidate(entry: os.DirEntry[str], begun: str) -> bool:
     if not entry.name.startswith(begun) or (entry.name.startswith(".") and not begun):
         return False
-    return entry.is_dir() or entry.name.endswith((".zip", ".tgz", ".tar.gz", ".tar"))
+    return os.path.isdir(entry) or entry.name.endswith((".zip", ".tgz", ".tar.gz", ".tar"))
 
 
 class PackSpecScreen(Dialog["tuple[str, InstallOptions] | None"]):

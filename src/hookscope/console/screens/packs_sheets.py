@@ -407,7 +407,8 @@ def done_text(done: PackChanged) -> str:
     if planned.action == "install":
         text += with_keys(" {packs.remove} reverts it.")
     if waiting:
-        text += f" {one_line(', '.join(waiting), 120)}: untrusted, {key_of('hooks.trust')} in the list asks."
+        key = key_of("hooks.trust")
+        text += f" {one_line(', '.join(waiting), 120)}: untrusted; {key} in the hook list trusts its folder."
     return text
 
 

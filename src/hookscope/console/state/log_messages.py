@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -71,7 +72,7 @@ def saved_file_entries(at: datetime, paths: frozenset[Path], view: Snapshot) -> 
         folder = next((folder for folder in view.host.folders if path.is_relative_to(folder.path)), None)
         parts = path.relative_to(folder.path).parts if folder is not None else ()
         subject = parts[0] if len(parts) > 1 else path.name
-        what = "saved" if path.exists() else "gone"
+        what = "saved" if os.path.exists(path) else "gone"
         shown = "/".join(parts) if parts else view.host.machine.short(path)
         entries.append(LogEntry(at, "file", one_line(subject), f"{one_line(shown)} {what}"))
     if len(paths) > MOST_NAMED_FILES:

@@ -157,7 +157,7 @@ STALE_STYLE = "$text-warning"  # of an outcome of a file's previous version
 def outcome_mark(phase: str, stale: bool) -> OutcomeMark:
     """Return the mark of a phase; `stale` marks an outcome of a previous version of the file."""
     mark = OUTCOME_MARKS[phase]
-    return OutcomeMark(mark.glyph, f"{mark.word}, old", STALE_STYLE) if stale else mark
+    return OutcomeMark(mark.glyph, f"{mark.word} (previous)", STALE_STYLE) if stale else mark
 
 
 def safe_word(text: str, limit: int = 120) -> str:

@@ -52,7 +52,7 @@ class FilterBox(FilterField):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter and return"),
-        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="To the hooks"),
+        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="Go to the hooks"),
         Binding("up", "again", "Again", show=False, id="filter.again", tooltip="Restore the cleared filter"),
         Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
     ]

@@ -67,7 +67,7 @@ ELIZA = Dialect(
         ),
     ),
     loader_messages=TEXTS,
-    switch_rules=SwitchRules(when_noticed="Eliza notices when it loads its hooks again."),
+    switch_rules=SwitchRules(when_noticed="Eliza notices the change when it loads its hooks again."),
     pack_rules=PackRules("eliza"),
     catalogue=partial(catalogue, "eliza"),
 )

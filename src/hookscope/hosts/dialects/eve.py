@@ -91,7 +91,7 @@ EVE = Dialect(
             file_rules=FileRules(),  # the guide mentions no invalid files, so tests are not errors
         ),
     ),
-    switch_rules=SwitchRules(when_noticed="Eve notices when it builds the project again."),
+    switch_rules=SwitchRules(when_noticed="Eve notices the change when it builds the project again."),
     entry_env=False,
     settings_rules=SettingsRules(project_dotenv=DOTENV),
     catalogue=partial(catalogue, "eve_0_18"),  # the guide links to a list of events: that of this version

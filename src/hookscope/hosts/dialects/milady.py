@@ -51,7 +51,7 @@ MILADY = Dialect(
         ),
     ),
     loader_messages=TEXTS,
-    switch_rules=SwitchRules(when_noticed="Milady notices when it loads its hooks again."),
+    switch_rules=SwitchRules(when_noticed="Milady notices the change when it loads its hooks again."),
     clears_when_off=False,  # if hooks are disabled, it returns before it clears them
     pack_rules=PackRules("milady"),
     catalogue=partial(catalogue, "milady"),

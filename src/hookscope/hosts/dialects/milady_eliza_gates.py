@@ -43,7 +43,7 @@ def fields_gate(looked_up: tuple[str, ...]) -> GateRule:
             fault = _fault(hook, host, looked_up)
         if fault is None:
             return FIELDS_PASSED
-        return Gate("fields", False, found="ends the load", reason=fault, stops_load=not hook.beyond_host)
+        return Gate("fields", False, found="stops the load", reason=fault, stops_load=not hook.beyond_host)
 
     return rule
 
@@ -52,7 +52,9 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
     unchecked = hook.meta.unvalidated
     names = unchecked.get("os")
     if isinstance(names, str) and host.machine.platform not in names:
-        return "the whole load fails: `os` must be a list, but is a string without this platform"
+        return (
+            "the whole load fails: `os` must be a list, but is a string that does not contain this platform"
+        )
     if _has_length(names):
         return "the whole load fails: `os` must be a list, but is an object with a length"
     if hook.meta.always:

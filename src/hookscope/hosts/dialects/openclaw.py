@@ -116,7 +116,7 @@ OPENCLAW = Dialect(
     switch_rules=SwitchRules(
         also_true=(("hooks", "internal", "enabled"),),
         refuses_blocked=True,
-        when_noticed="OpenClaw notices when its gateway is restarted.",
+        when_noticed="OpenClaw notices the change when its gateway restarts.",
     ),
     pack_rules=PackRules("openclaw"),
     catalogue=partial(catalogue, "openclaw", "openclaw_plugins"),

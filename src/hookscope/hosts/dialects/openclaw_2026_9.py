@@ -297,7 +297,7 @@ OPENCLAW_2026_9 = Dialect(
     switch_rules=SwitchRules(
         also_true=(("hooks", "internal", "enabled"),),
         refuses_blocked=True,
-        when_noticed="OpenClaw notices at once if its gateway reloads settings, else when it is restarted.",
+        when_noticed="OpenClaw notices the change at once if its gateway reloads settings, else on restart.",
     ),
     entry_env=False,
     settings_rules=SettingsRules(

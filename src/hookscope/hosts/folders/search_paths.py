@@ -233,7 +233,7 @@ class BundleRules:
     """Where one host version finds bundles: plugins in the format of another program."""
 
     manifests: Mapping[str, str | None]
-    """Path of a manifest in the bundle → default folder of the hooks; None: its hooks are not read."""
+    """By manifest path in the bundle: the default folder of its hooks; None: the host does not read them."""
     extensions: str  # the folder of installed plugins
     settings: KeyPath = ("plugins",)  # `enabled`, `allow`, `deny`, `entries`, and `load.paths`
     hooks: str = "hooks"  # key of the manifest

@@ -68,7 +68,7 @@ EXPORT = register_gate(
         "export",
         state=State.BROKEN,
         fix=FixKind.NAME_EXPORT,
-        why_no_fix="only the hook's author knows which function is meant",
+        why_no_fix="only the hook's author knows which function is the handler",
         next_step="{hooks.fix} corrects it if possible; {hooks.edit} opens the handler",
     )
 )

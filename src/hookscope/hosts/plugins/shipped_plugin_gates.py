@@ -291,7 +291,7 @@ def access_gate(hook: Hook, host: Host) -> Gate:
     reason = barred[kept[0]]
     name = "allowPromptInjection" if reason.endswith("false") else "allowConversationAccess"
     where: KeyPath = (*ENTRIES, hook.name, "hooks", name)
-    fix = Edit(host.settings.file, where, True, f"{dotted_path(where)}: → true")
+    fix = Edit(host.settings.file, where, True, f"{dotted_path(where)}: true")
     if len(kept) < len(keys):
         return Gate("access", True, missing=kept, found=found, fix=fix, setting=where)
     if hook.meta.unread_registrations:

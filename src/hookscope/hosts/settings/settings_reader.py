@@ -381,7 +381,7 @@ def _with_includes(
         own = _value_at(value, rules.env_path) if rules.env_path else None
 
         def missing(path: KeyPath, name: str) -> None:
-            text = f"{dotted_path(path)} names ${{{name}}}, which is not set: it is left as written"
+            text = f"{dotted_path(path)} uses ${{{name}}}, which is not set; the text stays unchanged"
             problems.append(Problem(text, settings.place_of(path)))
 
         value = fill_variables(value, with_settings_variables(env, _own_variables(own)), missing)

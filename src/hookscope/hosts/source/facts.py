@@ -117,7 +117,7 @@ class HandlerUses:
         parts = (
             ("reads variables", (*self.env, *self.optional_env)),
             ("starts programs", self.bins),
-            ("reaches other machines", self.network),
+            ("connects to other machines", self.network),
             ("writes files", self.writes),
         )
         return tuple((what, names) for what, names in parts if names)

@@ -55,7 +55,7 @@ def read_scripts(
         if code == MISSING:
             return {**found, **dict.fromkeys((script.name for script in remaining), parser_missing_message())}
         if len(lines) < len(batch):
-            reason = "the parser took too long" if code is None else f"the parser ended with {code}"
+            reason = "the parser took too long" if code is None else f"the parser ended with exit code {code}"
             found[remaining[0].name] = reason
             del remaining[0]
             crashes += 1

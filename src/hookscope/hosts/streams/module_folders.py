@@ -253,7 +253,7 @@ def _why_ignored(child: FolderItem, rules: FileRules) -> str:
     if child.linked:
         return f"{name} is a link"
     if is_test_name(name, rules):
-        return f"{name} holds tests"
+        return f"{name} contains tests"
     if child.folder:
         return ""
     if rules.skips_declarations and DECLARATION.search(name):
@@ -309,7 +309,9 @@ def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, host_file
         walk.skipped.append(SkippedFile(child.path, walk.slot.name_fault(stem, child.path).message, slug))
     elif host_files:
         walk.skipped.append(
-            SkippedFile(child.path, f"{host_files[0].name} beside it has the same slug and wins", slug)
+            SkippedFile(
+                child.path, f"{host_files[0].name} beside it has the same slug and takes precedence", slug
+            )
         )
     else:
         walk.found.append(FoundModule(slug, child.path, beyond_host=True))

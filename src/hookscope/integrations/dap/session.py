@@ -64,7 +64,7 @@ EXCEPTION_FILTERS = [
     {
         "filter": "leaving",
         "label": "Errors that leave a handler",
-        "description": "Stops where the error was thrown, with the variables of that moment.",
+        "description": "Stops where the error was thrown, and shows the variables at that point.",
         "default": True,
     },
     {

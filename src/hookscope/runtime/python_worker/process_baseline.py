@@ -486,7 +486,9 @@ def add_task_notes(answer: dict[str, Any], unfinished: int, who: str = "it") -> 
     if unfinished:
         tasks = f"asyncio task{'s' * (unfinished > 1)}"
         add_notes(
-            answer, f"{who} left {unfinished} {tasks} unfinished, now cancelled; `await` tasks that must end"
+            answer,
+            f"{who} left {unfinished} {tasks} unfinished, which Hookscope cancelled: "
+            "`await` tasks that must finish",
         )
 
 

@@ -25,7 +25,7 @@ PRIVATE = 200  # lowest number of our descriptors, above those that programs use
 LINUX = sys.platform == "linux"
 # Options of prctl that read and that set a setting; 0: it cannot be set back.
 PRCTLS = (
-    (3, 4, "whether the process can be dumped"),
+    (3, 4, "the dumpable flag"),
     (30, 29, "the timer slack"),
     (39, 0, "no_new_privs"),
     (21, 0, "the seccomp filter"),
@@ -138,10 +138,14 @@ def _settings() -> list[ProcessSetting]:
         ),
         ProcessSetting("standard input", lambda: _fstat(0)[:3]),
         ProcessSetting(
-            "whether standard output blocks", lambda: os.get_blocking(1), lambda on: os.set_blocking(1, on)
+            "the blocking mode of standard output",
+            lambda: os.get_blocking(1),
+            lambda on: os.set_blocking(1, on),
         ),
         ProcessSetting(
-            "whether standard error blocks", lambda: os.get_blocking(2), lambda on: os.set_blocking(2, on)
+            "the blocking mode of standard error",
+            lambda: os.get_blocking(2),
+            lambda on: os.set_blocking(2, on),
         ),
         ProcessSetting("error handlers of codecs", *_error_handlers()),
         *_interpreter_settings(),
@@ -164,7 +168,9 @@ def _interpreter_settings() -> list[ProcessSetting]:
         ProcessSetting("the recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
         ProcessSetting("the switch interval", sys.getswitchinterval, sys.setswitchinterval),
         ProcessSetting(
-            "whether the garbage collector runs", gc.isenabled, lambda on: gc.enable() if on else gc.disable()
+            "the state of the garbage collector (on or off)",
+            gc.isenabled,
+            lambda on: gc.enable() if on else gc.disable(),
         ),
         ProcessSetting(
             "the garbage collector's thresholds", gc.get_threshold, lambda known: gc.set_threshold(*known)

@@ -91,10 +91,10 @@ def _libc() -> Any:
 
 
 WriteStep = Callable[[str], None]
-"""Called before each step of a write with its name; tests fail or kill there."""
+"""Called with the name of each step of a write, before the step; tests inject failures there."""
 
 BeforeReplace = Callable[[Path], None]
-"""Raises if the file at this path is not the one that the change was made from."""
+"""Raises if the file at this path is not the one that the change was computed from."""
 
 STEPS = ("create", "write", "own", "sync", "replace", "exchange", "sync folder", "done")
 NEW_MODE = 0o600  # a new file may hold secrets

@@ -87,7 +87,7 @@ def inverse_change(change: Change) -> Change:
             return Change(change.path, meaning, None, None)
         made = (part.path for part in change.parts if part.old is None and not is_applied(part))
         if (other := next(made, None)) is not None:
-            raise CannotEdit(f"{other} has changed since then; nothing was undone")
+            raise CannotEdit(f"{other} has changed since that edit; nothing was undone")
         first, *others = (
             part.undo() if is_applied(part) else inverse_change(part) for part in reversed(change.parts)
         )
@@ -95,7 +95,8 @@ def inverse_change(change: Change) -> Change:
             first, meaning=meaning, other_changes=tuple(others), created_folders=change.created_folders
         )
     if change.renamed_to is not None or change.modes is not None:
-        raise CannotEdit(f"{change.renamed_to or change.path} has changed since then; nothing was undone")
+        place = change.renamed_to or change.path
+        raise CannotEdit(f"{place} has changed since that edit; nothing was undone")
     now = _read_current_bytes(change.path)
     if now is None and change.old is None:
         return Change(change.path, meaning, None, None)
@@ -103,7 +104,7 @@ def inverse_change(change: Change) -> Change:
         raise CannotEdit(f"{change.path} does not exist, or the change removed it")
     if change.path.suffix.lower() in TEXTS:
         if change.old is None:
-            raise CannotEdit(f"{change.path} has changed since it was made; nothing was undone")
+            raise CannotEdit(f"{change.path} has changed since it was created; nothing was undone")
         return Change(change.path, meaning, now, _with_old_lines(now, change.old, change.new))
     old, new, present = (parse_settings(side or b"") for side in (change.old, change.new, now))
     return Change(change.path, meaning, now, _with_old_values(now, (), old, new, present))

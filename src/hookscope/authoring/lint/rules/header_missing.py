@@ -52,7 +52,7 @@ def check(subject: LintSubject) -> Iterator[RuleMessage]:
         )
     elif PLUGIN.search(subject.text):
         text = f"{subject.handler.name} registers plugin handlers, so its folder is a plugin, not a hook."
-        next_step = "Move it to a folder of plugins, and rename its HOOK.md."
+        next_step = "Move it to a plugins folder, and rename its HOOK.md."
         yield hint(subject.header_position(), text, next_step)
     else:
         so = "its folder is not a hook" if subject.hook is None else "the hook has no events"

@@ -377,7 +377,7 @@ class RunView:
         checked = self._pane.query_one(Composer).checked
         problem = self._problem
         if self.plan is None and not problem and checked.event is None and self._view() is not None:
-            problem = f"no plan until the event is valid: {checked.problem}"
+            problem = "no plan until the event is valid"
         self._pane.query_one(PlanView).show(self.plan, problem, self._view())
 
     def draw_run(self) -> None:

@@ -242,11 +242,16 @@ class FireLayout:
             self._pane.query_one("#fire-run Waterfall").focus()
 
     def leave_run(self) -> bool:
-        """Focus the widget that had the focus before the run; return False if the run has no focus."""
+        """Focus the rows instead of a tab's text, or the widget that had the focus before the run.
+
+        Return False if the run has no focus.
+        """
         if self.part_in_focus != "run":
             return False
-        left = self._left
-        if left is not None and left.is_attached and left.focusable:
+        left, waterfall = self._left, self._pane.query_one("#fire-run Waterfall")
+        if not waterfall.has_focus:  # the text of a tab has it
+            waterfall.focus()
+        elif left is not None and left.is_attached and left.focusable:
             left.focus()
         else:
             self._pane.query_one(KeyField).focus()

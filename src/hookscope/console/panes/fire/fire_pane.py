@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SESSION_MESSAGE = "hi"  # message of a simulated session if the composer has none
 TURN_ACTIONS = {"turn_run(-1)": -1, "turn_run(1)": 1}
+RUN_ACTIONS = ("again", "replay", "replay(True)", "compare", "accept")  # they need a run
 
 
 def hooks_for_event(view: Snapshot, event: Event) -> tuple[str, ...]:
@@ -153,6 +154,8 @@ class FirePane(RemovableWidget):
         if action == "part" and self.parts_mounted:
             ctx = has_second_argument(self._composer.draft.key, self.view)
             return "" if ctx else "Handlers of this event get no second argument."
+        if action in RUN_ACTIONS and self.run_view.runs.current is None:
+            return with_keys(NOTHING_FIRED)
         if action in TURN_ACTIONS and self.run_view.runs.adjacent(TURN_ACTIONS[action]) is None:
             return self._no_adjacent_run(TURN_ACTIONS[action])
         if action in ("pass_over", "run_all") and not self.run_view.waits:

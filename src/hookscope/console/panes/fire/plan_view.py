@@ -262,8 +262,8 @@ class PlanView(LineList):
             super().action_choose()
 
     def action_unfold(self) -> None:
-        if self._plan is None or not split_listed(self._plan.not_run)[1]:
-            self.app.notify("There are no hooks with other events.", markup=False)
+        if problem := self.cannot("unfold"):
+            self.app.notify(problem, markup=False)
             return
         self._unfolded = not self._unfolded
         self._draw()
@@ -277,8 +277,10 @@ class PlanView(LineList):
 
     def cannot(self, action: str) -> str:
         """Return why an action would have no effect now; empty if it would have one."""
-        is_trust = action == "trust_folders"
-        return "" if not is_trust or self._waiting else "No subscribed hook needs trust."
+        if action == "trust_folders" and not self._waiting:
+            return "No subscribed hook needs trust."
+        others = self._plan is not None and split_listed(self._plan.not_run)[1]
+        return "" if action != "unfold" or others else "There are no hooks with other events."
 
     def action_trust_folders(self) -> None:
         if self._waiting:

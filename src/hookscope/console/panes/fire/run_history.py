@@ -68,20 +68,23 @@ class RecentRuns:
     def recall(self, past: PastRun) -> None:
         """Add a run from the journal, in order of its number."""
         if past.id not in self._sheets:
-            self._sheets[past.id] = self._with_past(begin_sheet(past.id, past.plan, self.clock(), past.at))
+            self._sheets[past.id] = begin_sheet(past.id, past.plan, self.clock(), past.at)
             self.end(past.id, past.run, "its program ended early")
             self._sheets = dict(sorted(self._sheets.items()))
             self._make_room(past.id)
 
     def _with_past(self, sheet: RunSheet) -> RunSheet:
         """Return the sheet with the times of each handler in the last runs of the same event."""
-        earlier = [run for _, run in islice(self._earlier_runs(sheet), MOST_PAST_TIMES)]
-        times: dict[tuple[str, str], list[float]] = {}
-        for result in (result for run in earlier for result in run.results):
-            times.setdefault((result.call.name, result.call.key), []).append(result.took)
-        calls = ((row, (row.call.name, row.call.key)) for row in sheet.rows)
-        rows = tuple(replace(row, past=tuple(times.get(call, ()))) for row, call in calls)
-        return replace(sheet, rows=rows)
+        times: dict[tuple[str, str, str], list[float]] = {}
+        earlier = (run for _, run in islice(self._earlier_runs(sheet), MOST_PAST_TIMES))
+        for run in (one for run in earlier for one in _with_caused(run)):
+            for result in run.results:
+                call = run.event.key, result.call.name, result.call.key
+                times.setdefault(call, []).append(result.took)
+        calls = (((row.follow_up or sheet.plan.event).key, row.call.name, row.call.key) for row in sheet.rows)
+        past = (tuple(times.get(call, ())[:MOST_PAST_TIMES]) for call in calls)
+        rows = (replace(row, past=times) for row, times in zip(sheet.rows, past, strict=True))
+        return replace(sheet, rows=tuple(rows))
 
     def _make_room(self, new: int) -> None:
         """Drop the oldest runs, except the new one, the shown one, and unfinished ones."""
@@ -115,7 +118,7 @@ class RecentRuns:
             sheet = self._sheets[number]
             sheet = replace(sheet, before=next(self._earlier_runs(sheet), None))
             self._sheets[number] = (
-                finish_sheet(sheet, run) if run else fail_sheet(sheet, problem or "unknown reason")
+                self._with_past(finish_sheet(sheet, run)) if run else fail_sheet(sheet, problem or "unknown reason")
             )
 
     def sheet(self, number: int) -> RunSheet | None:
@@ -146,6 +149,13 @@ class RecentRuns:
         if number in self._sheets:
             self.shown = number
         return number in self._sheets
+
+
+def _with_caused(run: Run) -> Iterator[Run]:
+    """Yield a run, and those that it caused."""
+    yield run
+    for caused in run.caused:
+        yield from _with_caused(caused)
 
 
 class History(LineList):

@@ -97,7 +97,7 @@ def _check_text(checked: SavedEventResult) -> str:
     if checked.passed:
         return f"✓ matches {name}"
     if missed:
-        return f"✗ {counted(missed, 'result')} {'differs' if missed == 1 else 'differ'} from {name}"
+        return f"✗ {missed} {'differs' if missed == 1 else 'differ'} from {name}"
     if checked.could_not_run:
         return f"✗ {counted(len(checked.could_not_run), 'hook')} could not run; the rest matches {name}"
     return "✗ cancelled before all hooks ran"

@@ -114,6 +114,7 @@ class Body(KeyScroll, can_focus=True):
         width: 1fr; height: 1fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
     }
     Body#fire-source { display: none; border-left: vkey $border-blurred; padding: 0 0 0 1; }
+    Body:focus, Body#fire-source:focus { border-left: thick $border; padding: 0 0 0 1; }
     Body > FittedText { height: auto; }
     """
 
@@ -297,8 +298,12 @@ class RunPane(RemovableWidget, Vertical):
         if self._sheet.paused is not None:
             words = (("fire.step", "run"), ("fire.pass_over", "skip"), ("fire.run_all", "run all"))
             return key_hints(*words)
+        if self._sheet.running:
+            return key_hints(("fire.leave", "cancel"))
         frame = run_tabs.failure_frame(TabInput(self._sheet, row, self.view.host))
-        return key_hints(("run.edit", f"open line {frame.line}")) if frame else Content()
+        edit = (("run.edit", f"open line {frame.line}"),) if frame else ()
+        focused = self.query_one(Waterfall).has_focus
+        return key_hints(("lines.choose", "read") if focused else ("fire.leave", "back"), *edit)
 
     @property
     def row(self) -> CallRow | None:
@@ -406,8 +411,8 @@ class RunPane(RemovableWidget, Vertical):
             hook = row.call.hook
         if hook is not None and self._sheet is not None:
             self.post_message(WhyRequested(hook, self._sheet.plan.event.key))
-        else:
-            self.action_edit_line()
+        elif self._sheet is not None:
+            self.query_one("#fire-tab", Body).focus()
 
     @on(TabBar.Picked)
     def _picked(self, event: TabBar.Picked) -> None:
@@ -426,12 +431,14 @@ class RunPane(RemovableWidget, Vertical):
     def action_step(self, by: int) -> None:
         """Show the event as it was one handler earlier or later."""
         row, sheet = self.row, self._sheet
-        steps = steps_of(sheet, row) if sheet is not None and row is not None else ()
+        of = row or next(iter(sheet.rows), None) if sheet is not None else None
+        steps = steps_of(sheet, of) if sheet is not None and of is not None else ()
         if not steps:
             self.app.notify("No handler has run: there is no event to step through.", markup=False)
             return
-        at = 0 if self._as_fired else next((i for i, step in enumerate(steps, 1) if step is row), 1)
-        to = at + by if self._tab == "context" else at
+        start = 1 if by > 0 or row is not None else len(steps)  # without a row, from the first or the last
+        at = 0 if self._as_fired else next((i for i, step in enumerate(steps, 1) if step is row), start)
+        to = at + by if self._tab == "context" and row is not None else at
         self._open("context")
         if not 0 <= to <= len(steps):
             text = "This is the event as it was fired." if by < 0 else "This was the last handler."

@@ -114,7 +114,7 @@ def _frame_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
     yield _frame_place(shown, first)
     source = source_excerpt(shown.host.machine.files, first, max(shown.around, 0))
     if source is not None and source.changed:
-        yield Content.styled("The file has changed since. This is the line that ran:", "$text-warning")
+        yield Content.styled("The file has changed since this run. The line that ran:", "$text-warning")
         source = excerpt_as_run(first)
     elif shown.around < 0 and is_handler_file(shown.row.call, first):
         source = None  # its whole file is beside
@@ -354,9 +354,9 @@ def tab_label(tab: Tab, sheet: RunSheet, row: CallRow | None) -> str:
         case "answer":
             return "Answer" if result is not None and has_answer(result) else "Answer –"
         case "messages":
-            return f"Messages {len(result.messages) if result else 0}"
+            return f"Messages {len(result.messages) or '–' if result else '–'}"
         case "output":
-            return f"Output {output_line_count(result) if result else 0}"
+            return f"Output {output_line_count(result) or '–' if result else '–'}"
         case "context":
             changed = len(context_changes(sheet, row)) if row is not None else 0
             return f"Context ±{changed}" if changed else "Context –"

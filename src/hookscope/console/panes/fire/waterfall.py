@@ -50,15 +50,17 @@ class WaterfallColumns:
     messages: int
 
 
-def waterfall_columns(width: int, names: Sequence[str], rows: int, pushes: bool = True) -> WaterfallColumns:
+def waterfall_columns(
+    width: int, names: Sequence[str], rows: int, pushes: bool = True, stale: bool = False
+) -> WaterfallColumns:
     """Return columns that fill `width`, equal for every row. The least important are dropped first.
 
-    `pushes`: the event's handlers can push messages.
+    `pushes`: the event's handlers can push messages. `stale`: a row is of a file's previous version.
     """
     number = len(str(max(rows, 1)))
     longest = max((cell_len(name) for name in names), default=7)
-    name = min(max(longest, 7), max(8, width * 3 // 10))
-    outcome, time, out, messages = 11, 9, 5, 6 if pushes else 0
+    name = min(max(longest, 7), max(8, width // 3))
+    outcome, time, out, messages = 22 if stale else 11, 9, 5, 6 if pushes else 0
     available = width - number - name - time - 4
 
     def left() -> int:
@@ -89,7 +91,8 @@ class Waterfall(LineList):
         self._entries: tuple[WaterfallEntry, ...] = ()
         self._columns = waterfall_columns(80, (), 1)
         self._names: tuple[str, ...] = ()
-        self._measured: tuple[int, tuple[str, ...], bool] | None = None
+        self._stale = False  # a row is of a file's previous version
+        self._measured: tuple[int, tuple[str, ...], bool, bool] | None = None
         self.room = 0  # lines that it may have
         self.terse = False  # without a heading, to keep every line for the calls
 
@@ -116,6 +119,7 @@ class Waterfall(LineList):
         self._entries = waterfall_entries(sheet, self._unfolded, self.room)
         skipped = (safe_word(entry.name) for entry in self._entries if isinstance(entry, NotRun))
         self._names = (*(call_name(row) for row in sheet.rows), *skipped) if sheet else ()
+        self._stale = sheet is not None and any(row.stale for row in sheet.rows)
         self.lines_changed()
 
     def go_to_expected(self) -> None:
@@ -133,9 +137,9 @@ class Waterfall(LineList):
         """Return the columns for this width; a scroll bar changes the width."""
         sheet = self._sheet
         rows, pushes = (len(sheet.rows), sheet.plan.event.kind == "folder") if sheet else (0, True)
-        if self._measured != (width, self._names, pushes):
-            self._measured = (width, self._names, pushes)
-            self._columns = waterfall_columns(width, self._names, rows, pushes)
+        if self._measured != (width, self._names, pushes, self._stale):
+            self._measured = (width, self._names, pushes, self._stale)
+            self._columns = waterfall_columns(width, self._names, rows, pushes, self._stale)
         return self._columns
 
     def heading(self, width: int) -> Content | None:
@@ -166,9 +170,14 @@ class Waterfall(LineList):
                     entry.text, entry.style
                 )
 
+    def cannot(self, action: str) -> str:
+        """Return why an action would have no effect now; empty if it would have one."""
+        skipped = self._sheet is not None and self._sheet.not_run
+        return "" if action != "unfold" or skipped else "No hook was skipped."
+
     def action_unfold(self) -> None:
-        if self._sheet is None or not self._sheet.not_run:
-            self.app.notify("No hook was skipped.", markup=False)
+        if problem := self.cannot("unfold"):
+            self.app.notify(problem, markup=False)
             return
         self._unfolded = not self._unfolded
         self.show(self._sheet, self._now)
