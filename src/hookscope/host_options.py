@@ -46,7 +46,7 @@ ENV_FROM = HostOption(
 )
 PATH = HostOption("path", "DIRS", "What if: another PATH; a leading + adds these folders in front.")
 ENVIRONMENT = HostOption(
-    "environment", "NAME", "Fill events with variables of .hookscope/environments.", is_copied=False
+    "environment", "NAME", "Fill events with variables of .hookscope/environments/NAME.yaml.", is_copied=False
 )
 CLEAN_ENV = HostOption(
     "clean_env", "", "What if: a service's environment, not this shell's.", "flag", is_copied=False

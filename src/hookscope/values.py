@@ -8,12 +8,13 @@ classes are the standard library's dataclasses. They always have slots.
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 MOST_UNCOMPILED = 32  # values of a class that are made before its `__init__` is compiled
+_Fields: TypeAlias = "tuple[dataclasses.Field[Any], ...]"
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -28,11 +29,12 @@ else:
         def made(cls: type[Any]) -> type[Any]:
             cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library sets it to the signature
             cls = _with_fields(cls, kw_only)
-            methods: dict[str, Any] = {"__init__": _init(cls, frozen), "__repr__": _repr}
+            fields = dataclasses.fields(cls)
+            methods: dict[str, Any] = {"__init__": _init(cls, fields, frozen), "__repr__": _repr}
             if eq:
-                methods |= _comparing(cls, frozen)
+                methods |= _comparing(fields, frozen)
             if frozen:
-                methods |= _freezing(cls)
+                methods |= _FREEZING
             for name, method in methods.items():
                 if name not in cls.__dict__:
                     setattr(cls, name, method)
@@ -57,9 +59,8 @@ def _with_fields(cls: type[Any], kw_only: bool) -> type[Any]:
     return cls
 
 
-def _init(cls: type[Any], frozen: bool) -> Callable[..., None]:
+def _init(cls: type[Any], fields: _Fields, frozen: bool) -> Callable[..., None]:
     """Return an `__init__` that sets the fields one by one, and compiles a faster one after some values."""
-    fields = dataclasses.fields(cls)
     positional = [field.name for field in fields if field.init and not field.kw_only]
     accepted = {field.name for field in fields if field.init}
     uncompiled_values = MOST_UNCOMPILED
@@ -76,7 +77,7 @@ def _init(cls: type[Any], frozen: bool) -> Callable[..., None]:
     return first
 
 
-def _set_fields(value: Any, fields: Iterable[dataclasses.Field[Any]], contents: Mapping[str, Any]) -> bool:
+def _set_fields(value: Any, fields: _Fields, contents: Mapping[str, Any]) -> bool:
     """Set the fields of a new value; return False if a field without a default is missing."""
     for field in fields:
         if field.name in contents:
@@ -126,9 +127,9 @@ def _compiled(cls: type[Any], frozen: bool) -> Callable[..., None]:
     return compiled
 
 
-def _comparing(cls: type[Any], frozen: bool) -> dict[str, Any]:
+def _comparing(fields: _Fields, frozen: bool) -> dict[str, Any]:
     """Return `__eq__` and `__hash__`: equal values have one class and equal fields; frozen ones hash."""
-    names = [field.name for field in dataclasses.fields(cls) if field.compare]
+    names = [field.name for field in fields if field.compare]
     if len(names) > 1:
         values: Callable[[Any], Any] = attrgetter(*names)
     else:  # `attrgetter` returns a tuple only for several names
@@ -145,29 +146,30 @@ def _comparing(cls: type[Any], frozen: bool) -> dict[str, Any]:
     return {"__eq__": equal, "__hash__": hashed if frozen else None}
 
 
-def _freezing(cls: type[Any]) -> dict[str, Any]:
-    """Return methods that refuse changes of a value, but let copying and unpickling fill a new value."""
-    names = [field.name for field in dataclasses.fields(cls)]
+def _refuse_setting(self: Any, name: str, value: object) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
-    def no_setting(self: Any, name: str, value: object) -> None:
-        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
-    def no_deleting(self: Any, name: str) -> None:
-        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+def _refuse_deleting(self: Any, name: str) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
-    def state_of(self: Any) -> list[Any]:
-        return [getattr(self, name) for name in names]
 
-    def fill(self: Any, state: list[Any]) -> None:
-        for name, value in zip(names, state, strict=True):
-            object.__setattr__(self, name, value)
+def _state_of(self: Any) -> list[Any]:
+    return [getattr(self, field.name) for field in dataclasses.fields(self)]
 
-    return {
-        "__setattr__": no_setting,
-        "__delattr__": no_deleting,
-        "__getstate__": state_of,
-        "__setstate__": fill,
-    }
+
+def _fill(self: Any, state: list[Any]) -> None:
+    for field, value in zip(dataclasses.fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)
+
+
+# Frozen values refuse changes, but copying and unpickling fill a new value.
+_FREEZING = {
+    "__setattr__": _refuse_setting,
+    "__delattr__": _refuse_deleting,
+    "__getstate__": _state_of,
+    "__setstate__": _fill,
+}
 
 
 @recursive_repr()

@@ -18,7 +18,7 @@ def test_compare_shows_each_difference_and_the_change_that_removes_it(
     done = hookscope("compare", "--bundled", str(bundled))
     assert done.code == 1
     assert "→ add `milady` and `eliza` beside `openclaw` under `metadata`" in done.out
-    assert "1 alike, 1 differ" in done.out
+    assert "1 alike, 1 different" in done.out
     short = hookscope("compare", "all", "--different", "--bundled", str(bundled))
     assert short.code == 0
     assert not any(line.strip().startswith("all ") for line in short.out.splitlines())

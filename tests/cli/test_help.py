@@ -30,6 +30,16 @@ def test_help_lists_and_shows_topics(hookscope: Program) -> None:
     assert "`hookscope log --help` shows the options." in hookscope("help", "log").out
 
 
+def test_commands_are_listed_by_task_each_once(hookscope: Program) -> None:
+    told = hookscope("--help").out
+    parts = dict(re.findall(r"(?ms)^(\S.*?):\n((?:  .*?\n)+)", told[told.index("Why a hook") :]))
+    parts.pop("Examples")
+    listed = {part: re.findall(r"(?m)^  (\w+) ", lines) for part, lines in parts.items()}
+    assert listed["Write and fix"] == ["new", "fix", "enable", "disable", "undo"]
+    assert listed["Other people's hooks"] == ["install", "update", "uninstall", "packs"]
+    assert [name for names in listed.values() for name in names] == list(COMMANDS)
+
+
 def test_the_manual_is_a_man_page(hookscope: Program, tmp_path: Path) -> None:
     page = hookscope("help", "--man").out
     assert re.findall(r"(?m)^\.SH (.*)", page)[2:] == [

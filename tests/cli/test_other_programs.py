@@ -123,9 +123,7 @@ def test_a_handler_with_a_wrong_number_of_parameters_is_broken(
     assert (hooks["greet"]["state"], gate["reason"]) == ("broken", reason)
     done = hookscope("lint", "greet")
     assert (done.code, reason in done.out, "Write `def handler(event)`;" in done.out) == (1, True, True)
-    assert (
-        "no fix: its author must declare it as `(event)`" in hookscope("fix", "greet", "--gate", "export").out
-    )
+    assert "no fix: its author must write `(event)`" in hookscope("fix", "greet", "--gate", "export").out
 
 
 def test_a_workspace_named_agent_is_not_an_eve_project(

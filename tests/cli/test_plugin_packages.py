@@ -295,7 +295,7 @@ def test_a_conditional_registration_is_reported_if_it_does_not_happen(
     written(installed, entry=entry)
     run = hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust", "--json").json
     (told,) = [one["reason"] for one in run["not_run"] if one["hook"] == "watch"]
-    assert "names before_tool_call, but its `register` registered no handler for it" in told
+    assert "names before_tool_call, but its `register` added no handler for it" in told
     assert "watch" in hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust").out
     run = hookscope("--dialect", dialect, "fire", "message_sent", "--trust", "--json").json
     assert [one["reason"] for one in run["not_run"] if one["hook"] == "watch"] == [

@@ -75,7 +75,7 @@ def test_an_entry_file_that_is_not_built_names_the_build_command(hookscope: Prog
 
 def test_compare_suggests_a_plugin_folder_for_a_plugin(hookscope: Program, plugin: Plugin) -> None:
     plugin("p", 'api.on("session_start", f)')
-    assert "1 alike, 0 differ" in hookscope("compare", "p", "--dialects", "openclaw,openclaw@2026.9").out
+    assert "1 alike, 0 different" in hookscope("compare", "p", "--dialects", "openclaw,openclaw@2026.9").out
     compared = hookscope("compare", "p", "--dialects", "milady,openclaw@2026.9").out
     assert "/hooks" not in compared
 

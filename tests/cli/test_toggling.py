@@ -199,7 +199,7 @@ def test_undo_removes_a_saved_event_unless_it_was_edited(
     (events / "kept.yaml").write_text("event: command:new\nexpect: {messages: 1}  # mine\n")
     refused = hookscope("undo")
     assert refused.code == 1
-    assert "has changed since it was made" in refused.err
+    assert "has changed since it was created" in refused.err
     assert hookscope("undo", "--forget").code == 0
     assert "# mine" in (events / "kept.yaml").read_text()
     assert "There is nothing to undo" in hookscope("undo").err

@@ -113,7 +113,7 @@ def test_a_copy_that_wins_and_a_folder_that_is_no_hook(
 
     make_hook(home / ".openclaw" / "hooks", "greet", "{openclaw: {events: ['command:new']}}")
     hookscope("trust", "hooks")
-    assert "wins           over 1 with the same name" in hookscope(*HOST, "why", "greet").out
+    assert "precedence     over 1 with the same name" in hookscope(*HOST, "why", "greet").out
 
 
 def test_a_switched_off_hook_names_the_command_that_enables_it(

@@ -124,9 +124,7 @@ TWICE = """export default { id: "caller", register(api) {
 def test_fire_explains_that_a_plugin_registers_in_a_service(hookscope: Program, plugin: Path) -> None:
     plugin.write_text(LATE)
     fired = hookscope(*SHIPPED, "fire", "session_end", "--trust").out
-    why = (
-        "its code names session_end, but its `register` registered no handler for it: a condition is not met"
-    )
+    why = "its code names session_end, but its `register` added no handler for it: a condition is not met"
     assert f"caller  not run: {why}" in fired
     assert "✓ caller" in hookscope(*SHIPPED, "fire", "session_start", "--trust").out
 
@@ -194,7 +192,7 @@ def test_the_webhook_switch_is_distinguished_from_the_hook_switch(
     asked = (*SHIPPED, "--config", str(settings))
     assert f"{none}; hooks.enabled is for webhooks" in hookscope(*asked, "info", "mine").out
     doctor = hookscope(*asked, "doctor").out
-    assert "none would run: " in doctor
+    assert "none of your own would run: " in doctor
     assert "`hookscope fix mine` shows how to fix it." in doctor
     settings.write_text("{}")
     assert "is for webhooks" not in hookscope(*asked, "list").out
@@ -380,6 +378,6 @@ def test_a_settings_variable_that_refers_to_itself_must_be_set_elsewhere(
     file = home / ".openclaw/openclaw.json"
     file.parent.mkdir()
     file.write_text(json.dumps({"env": {"vars": {"MY_TOKEN": "${MY_TOKEN}"}}}))
-    told = "env.vars.MY_TOKEN names ${MY_TOKEN}, which is not set"
+    told = "env.vars.MY_TOKEN uses ${MY_TOKEN}, which is not set"
     assert told in hookscope(*SHIPPED, "list").out
     assert told not in hookscope(*SHIPPED, "list", env={"MY_TOKEN": "x"}).out

@@ -51,8 +51,10 @@ async def test_a_handler_is_stepped_through_and_inspected(
         await at_fire(story)
         await story.press("B")
         await story.shows("greet", f"{greet}:5 in handler", "at its first line")
+        assert "Caller" not in story.lines()[-1]
         await story.press("f11")
-        await story.shows(f"{greet}:2 in louder", "call 2 of 2")
+        await story.shows(f"{greet}:2 in louder", "call 2 of 2", "[ Caller")
+        assert "Called" not in story.lines()[-1]
         await story.press("left_square_bracket")
         await story.shows(f"{greet}:5 in handler", "call 1 of 2")
         await story.press("left_square_bracket")

@@ -157,6 +157,7 @@ async def test_an_export_contains_the_focused_pane(
         await story.until(lambda: fire.part_in_focus == "run", "the run has the focus")
         await export(story)
         await story.until((home / "run-1.json").exists, "the run is written")
+        await story.shows("Exported run 1 to")
         run = json.loads((home / "run-1.json").read_text())
         assert {result["hook"] for result in run["results"]} == {"greet", "other"}
         fire.query_one(PlanView).focus()

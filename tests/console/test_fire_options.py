@@ -101,7 +101,7 @@ async def test_shuffled_orders_report_interfering_handlers(
     async with console(size) as story:
         await at_fire(story)
         await story.press("o", "down", "down", "down", "down", "down", "right")
-        await story.shows("◂ 25 ▸", "◂ others too ▸", "finds handlers that interfere")
+        await story.shows("◂ 25 ▸", "◂ shuffled ▸", "finds handlers that interfere")
         await story.press("enter")
         await story.shows("command:new   4 times", "The order matters: 1 finding in all 2 orders")
         await story.shows("greet fails (KeyError: 'user') unless auth runs before it.")

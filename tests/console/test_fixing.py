@@ -8,7 +8,7 @@ from tests.console.conftest import READY, SIZES, Open
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.console.dialogs.edit_preview import CHANGED_WORD, diff_lines
+from hookscope.console.dialogs.edit_preview import CHANGED_WORD, FixLines, diff_lines
 
 NEEDY = "{openclaw: {events: ['command:new'], requires: {env: [MEMORY_DIR]}}}"
 
@@ -158,8 +158,10 @@ async def test_chosen_mistakes_are_fixed_after_one_preview_and_undone_in_one_ste
         assert headers == {folder: (folder / "HOOK.md").read_text() for folder in headers}
         await story.press("F")
         await story.shows("Fix 3 hooks?")
+        top = story.app.screen.query_one(FixLines).region.y
         await story.press("down", "space")
         await story.shows("Fix 2 of 3 hooks?", "· typo: ", "u undoes it later")
+        assert story.app.screen.query_one(FixLines).region.y == top
         await story.hides("comand:new']}}")
         await story.press("w")
         await story.until(lambda: (renamed / "handler.js").exists(), "both are written")

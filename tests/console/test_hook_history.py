@@ -78,3 +78,26 @@ async def test_the_age_of_the_last_run_grows_while_the_console_is_open(
             return len(ages) > 2
 
         await story.until(several_ages, "the same run has several ages, one after the other")
+
+
+async def test_a_failed_run_is_explained_once_and_the_log_details_one_handler(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "a-fails", READY, "def handler(event):\n    raise KeyError('user')\n")
+    make_hook(
+        workspace / "hooks", "b-good", READY, "def handler(event):\n    event.messages.append('hello')\n"
+    )
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((120, 36)) as story:
+        await story.press("ctrl+r")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        await story.press("f", "ctrl+r")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        await story.press("1")
+        await story.shows("a-fails runs on command:new and fails", "✗ ran")
+        assert "✗ ran: error" not in story.text()
+        await story.press("3", "end")
+        await story.shows("Run 2", "✗ a-fails", "✓ b-good", "message hello")
+        await story.press("right", "down")
+        await story.shows("step", "enter why", "✗ a-fails")
+        await story.hides("message hello")

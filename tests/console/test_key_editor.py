@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open, Story, at_every_size
+from textual.widgets import Input, OptionList
 
 from hookscope.app.preferences import read_keys, write_keys_of
 from hookscope.console.dialogs.key_editor import KeyEditor, KeyQuestion
@@ -123,3 +124,14 @@ def test_every_default_key_can_be_written_as_it_is_pressed() -> None:
         for key in action.keys:
             write(f"{action.id}: ['{spelled_key(key)}']\n" if spelled_key(key) != "'" else "")
             assert not resolve_keymap(read_keys()).problems, (action.id, key)
+
+
+async def test_the_field_stays_in_its_place_while_typing_narrows_the_list(console: Open) -> None:
+    async with console((80, 24)) as story:
+        await story.press("ctrl+k")
+        await story.shows("Change a key")
+        line = story.app.screen.query_one(Input).region.y
+        await story.press(*"group")
+        await story.until(lambda: "Quit" not in story.text(), "the list is shorter")
+        await story.until(lambda: story.app.screen.query_one(OptionList).size.height == 1, "as is the frame")
+        assert story.app.screen.query_one(Input).region.y == line

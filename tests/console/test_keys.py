@@ -163,3 +163,19 @@ async def test_the_key_that_fires_says_in_a_dialog_why_it_does_not(console: Open
         await story.press("W", "ctrl+r")  # compares there
         await story.shows("No assumptions: there is nothing to compare.")
         assert "only in the panes" not in story.text()
+
+
+async def test_keys_that_need_a_run_are_shown_once_there_is_one(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(
+        workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}", "def handler(event): pass\n"
+    )
+    Workbench(Options(workspace=workspace)).trust(workspace / "hooks")
+    async with console((120, 36)) as story:
+        await story.press("2")
+        await story.shows("1 would run", "^r Fire")
+        assert "r Re-fire" not in story.text()
+        await story.press("ctrl+r")
+        await story.shows("1 handler ran", "r Re-fire")
+        assert ". Others" not in story.text(), "no hook was skipped"

@@ -43,3 +43,12 @@ async def test_help_leads_from_a_dialog_to_its_chapter(console: Open, key: str, 
         await opened(story, topic)
         await story.press("q", "escape", "escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "each was closed by its key")
+
+
+async def test_comments_of_long_code_lines_are_above_them(console: Open) -> None:
+    async with console((120, 36)) as story:
+        await story.press("3", "number_sign")
+        await opened(story, "log")
+        lines = [line.strip(" │┃") for line in story.lines()]
+        at = next(n for n, line in enumerate(lines) if line.endswith("hookscope log 12"))
+        assert "# one run: its event, and all that its handlers did" in lines[at - 1]

@@ -14,7 +14,7 @@ from hookscope.app.options import Options
 from hookscope.app.pack_manager import LOST_NOTE, PackManager, pack_changes
 from hookscope.app.workbench import Workbench
 from hookscope.console.panes.log_pane import LogPane
-from hookscope.console.screens.packs_screen import PackPlanScreen, PacksScreen
+from hookscope.console.screens.packs_screen import PackLines, PackPlanScreen, PacksScreen
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def settings(home: Path) -> Path:
     return file
 
 
-async def install(story: Story, spec: str) -> None:
+async def install(story: Story, spec: str, key: str = "n") -> None:
     """Ask for it, up to the question or the refusal."""
-    await story.press("n")
+    await story.press(key)
     await story.shows("enter preview")
     story.app.screen.query_one(Input).value = spec  # typing a long path takes a test a second
     await story.press("enter")
@@ -149,6 +149,33 @@ async def test_a_hostile_archive_and_a_cancelled_download_leave_no_files(
         await story.press("escape", "W")
         await story.until(lambda: len(story.app.screen_stack) == 2, "the console is alive")
     assert on_disk(home, tmp_path / "bin") == before
+
+
+async def test_a_linked_pack_is_listed_as_linked_and_offers_no_update(
+    console: Open, settings: Path, tmp_path: Path
+) -> None:
+    pack = make_pack(tmp_path / "pack", "hello")
+    async with console((80, 24)) as story:
+        await story.press("I")
+        await story.shows("No pack is installed")
+        await install(story, str(pack), "plus")
+        await story.shows("Install greetings 1.0.0?", "linked: nothing is copied")
+        await agree(story)
+        await story.shows("greetings 1.0.0 installed.", "linked: always current")
+        (listed,) = (line for line in story.lines() if "1 hook " in line)
+        assert " ".join(listed.split()) == "│ ▸ greetings 1.0.0 linked 1 hook ✓ as installed │"
+        package = make_pack(tmp_path / "other", "bye") / "package.json"
+        package.write_text(package.read_text().replace("greetings", "others"))
+        await install(story, str(package.parent))
+        await story.shows("Install others 1.0.0?")
+        await agree(story)
+        await story.shows("others 1.0.0 installed.", "▸ others")
+        lines = story.app.screen.query_one(PackLines)
+        await story.pilot.click(lines, offset=(4, 0))
+        await story.shows("▸ greetings", "linked: always current")
+        assert lines.has_focus
+        await story.pilot.click(lines, offset=(4, 0))
+        await story.until(lambda: not lines.has_focus, "a click on the selected pack opens its details")
 
 
 async def test_packs_cannot_be_installed_under_a_what_if(console: Open, home: Path, settings: Path) -> None:

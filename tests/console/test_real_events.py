@@ -127,6 +127,8 @@ async def test_a_session_is_shown_as_a_conversation(
         await story.press("3", "end", "v")
         await story.shows("3 events: 2 real, 1 fired", "2 handlers ran in ", "✗ 2 failed")
         await story.shows("command  ", "✗ greet", "✗ guard", "enter run")
+        (selected,) = [line for line in story.lines() if "│ ▸ " in line or "│  ▸ " in line]
+        assert "command  " in selected  # the first line of the newest event
         await story.press("home")
         await story.shows("enter replay on copies")
         await story.press("end")
@@ -174,14 +176,15 @@ async def test_an_open_session_shows_new_events_and_keeps_its_place(
 async def test_the_lists_of_recorded_events_can_be_copied(
     console: Open, workspace: Path, spool: Path, make_hook: MakeHook
 ) -> None:
-    make_hook(workspace / "hooks", "typo", "{openclaw: {events: [command:nwe]}}")
+    for name in ("typo", "twin"):
+        make_hook(workspace / "hooks", name, "{openclaw: {events: [command:nwe]}}")
     sent(spool, "message:received")
     sent(spool, "message:received")
     async with console((120, 36), dialect="openclaw") as story:
         await at_the_log(story)
         await story.press("T")
         await story.shows("Live agent", "unchanged", "2 events", "Subscribed, never seen", "command:nwe")
-        await story.shows("typo (workspace)", "Seen, no subscriber", "2 ×")
+        await story.shows("twin, typo", "Seen, no subscriber", "2 ×")
         await story.press("y", "escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "it is closed")
         assert "command:nwe" in story.app.clipboard

@@ -81,6 +81,12 @@ def test_a_reason_is_shown_in_words_where_names_leave_room(width: int) -> None:
     assert "Binary" in hook_line(rows[1], hook_columns(width, rows, "source")).plain
 
 
+def test_one_long_name_hides_no_events() -> None:
+    rows = [row("a" * 60), *(row(f"hook-{n}", events=("before_tool_call",)) for n in range(25))]
+    columns = hook_columns(76, rows, "source")
+    assert "before_tool_call" in hook_line(rows[1], columns).plain
+
+
 def test_a_short_reason_leaves_room_for_events() -> None:
     off = row("audit", events=("message_received", "message_sent"), why="disabled", reasons=1)
     ready = row("bootstrap-extra-files", why="", reasons=0)

@@ -51,7 +51,7 @@ async def test_notes_move_above_the_answers_on_narrow_screens(
     async with console((60, 16)) as story:
         await story.press("space")
         await story.shows(
-            "Switch off?", "undoes it later   shown only once", "Cancel", "w  Write", "esc cancel"
+            "Switch off greet?", "undoes it later   shown only once", "Cancel", "w  Write", "esc cancel"
         )
 
 

@@ -279,7 +279,7 @@ async def test_all_copies_of_a_name_are_listed_and_one_wins(
         await story.shows("takes precedence")
         await story.shows("shadowed: workspace comes first", "┆ no hook of this name")
         await story.press("escape", "down")  # for a copy that loses, this is the reason: before its checks
-        await story.shows("✗ wins", "▸ 2 managed", "✗ trusted ")
+        await story.shows("✗ precedence", "▸ 2 managed", "✗ trusted ")
 
 
 @small
@@ -290,11 +290,12 @@ async def test_the_registry_lists_handlers_in_call_order(
     trusted(workspace)
     make_hook(workspace / "hooks", "special", READY)
     make_hook(workspace / "hooks", "general", "{openclaw: {events: [command]}}")
+    make_hook(workspace / "hooks", "specialist", READY)
     async with console(size) as story:
         await story.press("K")
-        await story.shows("Registry", "command:new", "subscribed to command", "a conversation starts over")
+        await story.shows("Registry", "command:new", "via command", "a conversation starts over")
         text = story.text()
-        assert text.index("general   workspace") < text.index("special   workspace")
+        assert text.index("general      workspace · via") < text.index("special      workspace")
         await story.press("K")
         await story.until(lambda: story.screen.state.side == "why", "why is back")
 
@@ -606,5 +607,7 @@ async def test_the_why_pane_begins_with_the_answer_and_the_steps_to_it(
     make_hook(workspace / "hooks", "needy", NEEDS)
     async with console(size) as story:
         await story.press("enter")
-        await story.shows("needy does not run on command:new: no-such-program is", "✓ wins", "✗ requirements")
+        await story.shows(
+            "needy does not run on command:new: no-such-program is", "✓ precedence", "✗ requirements"
+        )
         await story.shows("· delivered")

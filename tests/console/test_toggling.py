@@ -42,12 +42,12 @@ async def test_space_shows_and_writes_the_edit_and_u_undoes_it(
     Workbench(Options(workspace=workspace)).trust(workspace)
     async with console(size) as story:
         await story.press("space")
-        await story.shows("Switch off?", "enabled", "greet will be off.", "gateway restarts")
+        await story.shows("Switch off greet?", "enabled", "greet will be off.", "gateway restarts")
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
         assert written(settings) == SETTINGS
         await story.press("space")
-        await story.shows("Switch off?")
+        await story.shows("Switch off greet?")
         await story.press("w")
         await story.until(lambda: "○ off" in story.text(), "it is off")
         assert "// mine" in written(settings)
@@ -131,7 +131,7 @@ async def test_an_edit_that_cannot_be_undone_stays_until_dropped(
             await story.shows("Forget this edit?", "./mine.md does not exist", "write mine", "Forget")
             await story.press(answer)
             await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
-        await story.shows("forgotten: write mine")
+        await story.shows("orgotten: write mine")
         await story.press("u")
         await story.shows("There is nothing to undo.")
         assert not mine.exists()
@@ -156,7 +156,7 @@ async def test_an_undo_reports_its_success_before_the_edits_that_it_skipped(
         await story.press("u")
         await story.shows("cannot be read, so its edit cannot be undone")
         toasts = " ".join(toast.message for toast in story.app._notifications)
-        assert re.search("undone: .*99.json cannot be read", toasts)
+        assert re.search("Undone: .*99.json cannot be read", toasts)
 
 
 @medium
@@ -170,7 +170,7 @@ async def test_a_blocked_hook_can_be_enabled_and_stays_blocked(
     (home / ".openclaw" / "openclaw.json").write_text(off)
     async with console(size) as story:
         await story.press("space")
-        await story.shows("Switch on?", "on, but still blocked: Binary missing: no-such")
+        await story.shows("Switch on needy?", "on, but still blocked: Binary missing: no-such")
         await story.press("w")
         await story.shows("needy: on, but still blocked")
 
@@ -198,7 +198,7 @@ async def test_a_hostile_name_is_quoted_in_the_edit(
     (folder / "HOOK.md").write_text(header)
     async with console(size) as story:
         await story.press("space")
-        await story.shows("Switch off?", "[/x][@click=app.quit]y[/]")
+        await story.shows("Switch off ", "[/x][@click=app.quit]y[/]")
         await story.hides("\x1b")
         await story.press("w")
         await story.until(lambda: "○ off" in story.text(), "it is off")

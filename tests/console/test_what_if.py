@@ -169,15 +169,15 @@ async def test_hosts_mode_compares_the_machine_with_the_what_if(
         (remedy,) = found.remedies
         assert remedy.lines[0] == f"Environment=PATH=/usr/bin:/bin:{home}/.local/bin"
         await story.press("ctrl+r")
-        await story.shows("but not in two environments: v")
+        await story.shows("cannot be fired in two environments: v")
         await story.press("v")
-        await story.shows("3 with the same folders")
+        await story.shows("3 hosts read the same folders")
         await story.press("1", "W")
         await story.until(lambda: isinstance(story.app.screen, WhatIfForm), "the bar is there")
         await story.press("ctrl+r")
         await story.shows("Environments   here and")
         await story.press("0")
-        await story.shows("3 with the same folders")
+        await story.shows("3 hosts read the same folders")
 
 
 async def test_what_if_options_of_the_command_line_are_shown_and_can_be_cleared(

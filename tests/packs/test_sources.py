@@ -200,7 +200,7 @@ def test_an_entry_point_must_name_a_package(
     monkeypatch.setenv("PYTHONPATH", str(site))
     done = cli("install", "python:acme", "--yes")
     assert done.code == 1
-    assert "does not name a folder of hooks" in done.err
+    assert "does not name a hooks folder" in done.err
 
 
 def test_a_slow_download_shows_progress_and_can_be_stopped(

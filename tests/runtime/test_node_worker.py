@@ -473,6 +473,14 @@ async def test_a_late_error_is_said_with_its_hook(hook: WriteHook, outcome_of: O
     assert "too late" in said
 
 
+async def test_a_note_names_the_handler_that_froze_the_event(hook: WriteHook, outcome_of: OutcomeOf) -> None:
+    freezes = hook("freezes", body("Object.freeze(event); Object.seal(event.context);"))
+    adds = hook("adds", body("event.context.added = 1;"))
+    outcome = await outcome_of(freezes, adds, event=HookEvent("command", "new", "s", {}))
+    assert outcome["freezes"].notes == ("it froze event, event.context: later handlers cannot add to them",)
+    assert (outcome["adds"].status, outcome["adds"].notes) == ("error", ())
+
+
 async def test_hostile_values_become_json(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     text = body(
         "const c = event.context;",

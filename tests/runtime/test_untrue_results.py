@@ -329,6 +329,29 @@ async def test_a_handler_that_replaces_the_workers_own_code_falsifies_no_later_r
         assert (second.error.type, second.error.message, second.notes) == ("ValueError", "true", ())
 
 
+async def test_a_handler_that_sends_results_by_itself_gets_a_worker_of_its_own(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor]
+) -> None:
+    forges = """
+import sys
+def handler(event):
+    frame = sys._getframe()
+    while "run" not in frame.f_locals: frame = frame.f_back
+    run, line = frame.f_locals["run"], frame.f_locals["self"].line
+    line.send({"id": run, "result": 0})
+    line.send({"id": run, "started": 1, "loaded": 0.0})
+    line.send({"id": run, "result": 1})
+"""
+    calls = [written(tmp_path, "forges", forges, ".py")]
+    for name in ("b", "c"):
+        calls.append(written(tmp_path, name, "def handler(event): raise ValueError('true')\n", ".py"))
+    *_, last = await results_of(plan_of, lanes["python"], *calls)
+    assert last.error is not None
+    assert "answered twice for forges (results of this run may be forged)" in last.error.message
+    _, *others = await results_of(plan_of, lanes["python"], *calls)
+    assert [result.error and result.error.message for result in others] == ["true", "true"]
+
+
 async def test_the_node_workers_own_classes_cannot_be_replaced(
     plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor]
 ) -> None:

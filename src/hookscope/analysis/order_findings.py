@@ -316,7 +316,7 @@ def order_summary(findings: OrderFindings) -> str:
         what = len(finding_sentences(findings)) + len(findings.unexplained)
         return f"The order matters: {what} finding{'s' * (what != 1)} in {_orders_phrase(tried, findings)}."
     if tried < 2:
-        return "No other order was run to the end, so there is no result."
+        return "No other order was completed, so there is no result."
     return f"The order does not matter: {_orders_phrase(tried, findings)} gave the same result."
 
 

@@ -41,8 +41,8 @@ StepName = Literal[
 ]
 STEP_TITLES: Mapping[StepName, str] = {
     "found": "found",
-    "wins": "wins",
-    "header": "header reads",
+    "wins": "precedence",
+    "header": "header",
     "enabled": "enabled",
     "requirements": "requirements",
     "trusted": "trusted",

@@ -162,9 +162,7 @@ class StoredConsole:
                 f"{self.file} was written by a newer Hookscope.", "No state is restored or stored."
             )
         if version != VERSION or not isinstance(known, dict):
-            raise Refusal(
-                f"{self.file} was written by another version of Hookscope.", "Nothing is restored from it."
-            )
+            raise Refusal(f"{self.file} is from another Hookscope version.", "Nothing is restored from it.")
         return known
 
 

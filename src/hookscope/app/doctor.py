@@ -150,7 +150,7 @@ def _stopped(view: Snapshot) -> Iterator[SetupFinding]:
     ]
     reasons = {row.verdict.why(view.host.machine.short) for row in own}
     if len(reasons) == 1 and own[0].state not in (State.READY, State.UNTRUSTED):
-        found = f"none would run: {reasons.pop()}"
+        found = f"none of your own would run: {reasons.pop()}"
         next_step = f"`hookscope fix {shell_path(own[0].hook.name)}` shows how to fix it."
         yield SetupFinding("hooks", found, False, next_step)
 

@@ -226,7 +226,7 @@ def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], machine: Machi
 
 def is_own_folder(marker: Path) -> bool:
     """Return whether `marker` exists and belongs to a host, not to a workspace of that name with hooks."""
-    return os.path.exists(marker) and not any(marker.glob("*/HOOK.md"))
+    return os.path.exists(marker) and not any(_matches(marker, "*/HOOK.md"))
 
 
 def _project_above(folder: Path, dialect: Dialect) -> list[Path]:

@@ -72,9 +72,7 @@ class _NearMissSearch:
         if info.hook in self._called or info.shadowed:
             return None
         if _unregistered_plugin(info, self._key, self._kind):
-            text = (
-                f"its code names {self._key}, but its `register` registered no handler for it: {LATER_EVENTS}"
-            )
+            text = f"its code names {self._key}, but its `register` added no handler for it: {LATER_EVENTS}"
             line = NotRun(info.hook.name, text, info.hook, subscribed=False, near_miss=text)
             return MissRank.SPELLING, line
         if not info.events or self._plan.only not in (None, info.hook.name):

@@ -215,7 +215,7 @@ COMMANDS = {
     "sequence": "Fire a sequence of events, as a host sends them.",
     "replay": "Fire an earlier run again, and show what differs.",
     "test": "Fire saved events and sequences, and compare with their expectations.",
-    "fuzz": "Fire unusual events, and find the smallest that makes a hook fail.",
+    "fuzz": "Fire unusual events, and find the smallest event that makes a hook fail.",
     "play": "Simulate a session, and show what hooks do at each event.",
     "new": "Create a working hook, pack or plugin, and a saved event to test it.",
     "fix": "Show what would fix a hook, as a diff; write it on request.",
@@ -225,10 +225,10 @@ COMMANDS = {
     "install": "Install a hook or a pack, after a preview.",
     "update": "Update installed packs.",
     "uninstall": "Remove a pack: revert exactly what its install did.",
-    "packs": "List installed packs, and files changed since.",
+    "packs": "List installed packs, and their files that have changed since the install.",
     "log": "Show the runs of this workspace, and their results.",
     "pin": "Pin runs, so that they are never deleted.",
-    "export": "Export runs as JSON lines, or one as an HTML page.",
+    "export": "Export runs as JSON lines, or one run as an HTML page.",
     "tap": "Record the real events of a running agent, and fire them again.",
     "trust": "Allow the handlers of a folder to run.",
     "serve": "Serve the console to a browser.",
@@ -240,6 +240,15 @@ COMMANDS = {
     "schema": "Print the JSON Schema of a file that you write, or of what a command prints with --json.",
     "help": "Show a topic of the manual.",
     "completion": "Print the script for shell completion.",
+}
+# The parts of `--help`: the first command of each, and its heading.
+HEADINGS = {
+    "list": "Why a hook runs or not",
+    "fire": "Fire, test and debug",
+    "new": "Write and fix",
+    "install": "Other people's hooks",
+    "log": "Runs and real events",
+    "trust": "Hookscope itself",
 }
 # The module of commands that share one. Each other command is in NAME_command.py.
 COMMAND_FAMILIES = {

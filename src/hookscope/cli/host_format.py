@@ -81,11 +81,8 @@ def _with_plugin_hooks(output: CommandOutput, view: Snapshot) -> CommandOutput:
     names = [row.hook.name for row in view.inventory.hooks if row.folder_events and row.verdict.enabled]
     if not (loads_plugins and names):
         return output
-    product = view.host.dialect.product
-    line = (
-        f"{product} loads plugins for this command, and lists their hooks; Hookscope does not. "
-        f"Plugins not included: {', '.join(names)}. See `hookscope load`."
-    )
+    command = f"{view.host.dialect.product} loads plugins here and lists their hooks; Hookscope does not."
+    line = f"{command} Plugins not included: {', '.join(names)}. See `hookscope load`."
     return replace(output, errors=(*output.errors, line))
 
 

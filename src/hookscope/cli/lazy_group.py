@@ -36,6 +36,7 @@ class LazyGroup(click.Group):
     """A group that knows its commands by name, and imports a command's module on use."""
 
     commands_by_name: ClassVar[Mapping[str, str]] = {}  # name → its line of help
+    headings: ClassVar[Mapping[str, str]] = {}  # the first command of a part → the part's heading
 
     def module_of(self, name: str) -> str:
         """Return the module with the command `name`, which is NAME_command there."""
@@ -83,5 +84,11 @@ class LazyGroup(click.Group):
         write_examples(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.commands_by_name.items()))
+        parts, heading = dict[str, list[tuple[str, str]]](), "Commands"
+        widest = max(map(len, self.commands_by_name))
+        for name, description in self.commands_by_name.items():
+            heading = self.headings.get(name, heading)
+            parts.setdefault(heading, []).append((f"{name:<{widest}}", description))
+        for heading, rows in parts.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from hookscope.cli.command_index import COMMAND_FAMILIES, COMMANDS
+from hookscope.cli.command_index import COMMAND_FAMILIES, COMMANDS, HEADINGS
 from hookscope.cli.completion_parameters import with_completion
 from hookscope.cli.lazy_group import LazyGroup
 from hookscope.cli.options import machine_options
@@ -24,7 +24,7 @@ INTERNAL_ERROR = "hookscope: this is a bug in Hookscope, please report it with t
 class CommandGroup(LazyGroup):
     """The program's commands. Each has a module of its own, or shares one with its family."""
 
-    commands_by_name = COMMANDS
+    commands_by_name, headings = COMMANDS, HEADINGS
 
     def module_of(self, name: str) -> str:
         return f"hookscope.cli.commands.{COMMAND_FAMILIES.get(name, f'{name}_command')}"

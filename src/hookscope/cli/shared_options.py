@@ -103,8 +103,8 @@ def run_filter_options() -> list[click.Option]:
         click.Option(["--event"], metavar="KEY", help="Only runs of this event."),
         click.Option(["--outcome"], type=click.Choice(RUN_OUTCOMES), help="Only runs with this outcome."),
         click.Option(["--failed"], is_flag=True, help="Only runs that failed."),
-        click.Option(["--since"], type=Moment(), help="Only runs since then: 2h, 10:30, 2026-11-20T10:30."),
-        click.Option(["--until"], type=Moment(), help="Only runs until then."),
+        click.Option(["--since"], type=Moment(), help="Only runs since TIME: 2h, 10:30, 2026-11-20T10:30."),
+        click.Option(["--until"], type=Moment(), help="Only runs until TIME."),
         click.Option(
             ["--text"], metavar="WORDS", help="Only runs with this phrase; WORD* matches the start of a word."
         ),

@@ -4,11 +4,9 @@ import re
 
 from hookscope.formats.positions import BYTE_ORDER_MARK
 
-_ASSIGNMENT = re.compile(
-    r"""^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*
-    ( "(?:\\"|[^"])*" | '(?:\\'|[^'])*' | `(?:\\`|[^`])*` | [^#\n]* )""",
-    re.MULTILINE | re.VERBOSE,
-)
+_ASSIGNMENT = r"""(?mx)
+    ^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*
+    ( "(?:\\"|[^"])*" | '(?:\\'|[^'])*' | `(?:\\`|[^`])*` | [^#\n]* )"""
 
 
 def read_dotenv(source: bytes) -> dict[str, str]:
@@ -21,7 +19,7 @@ def read_dotenv(source: bytes) -> dict[str, str]:
         .replace("\r\n", "\n")
         .replace("\r", "\n")
     )
-    return {found[1]: _unquoted(found[2].strip()) for found in _ASSIGNMENT.finditer(text)}
+    return {found[1]: _unquoted(found[2].strip()) for found in re.finditer(_ASSIGNMENT, text)}
 
 
 def _unquoted(value: str) -> str:
@@ -31,8 +29,8 @@ def _unquoted(value: str) -> str:
     return inner.replace("\\n", "\n").replace("\\r", "\r") if value[0] == '"' else inner
 
 
-VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PRINTED_LINE = re.compile(r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL)  # bash exports functions under odd names
+VARIABLE_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_PRINTED_LINE = r"(?s)([A-Za-z_][\w.()%-]*)=(.*)"  # bash exports functions under odd names
 
 
 def read_environment(source: bytes) -> dict[str, str]:
@@ -73,7 +71,7 @@ def _printed_variables(lines: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     last = ""
     for line in lines:
-        match = _PRINTED_LINE.fullmatch(line)
+        match = re.fullmatch(_PRINTED_LINE, line)
         if match is not None:
             last = match[1]
             found[last] = match[2]

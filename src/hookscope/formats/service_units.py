@@ -122,7 +122,7 @@ def expand_specifiers(text: str, specifiers: Mapping[str, str]) -> tuple[str, tu
 def parse_assignment(word: str) -> tuple[str, str] | None:
     """Parse `NAME=value` of Environment=; None if the name is not a variable name."""
     name, sign, value = word.partition("=")
-    return (name, value) if sign and VARIABLE_NAME.fullmatch(name) and "\0" not in value else None
+    return (name, value) if sign and re.fullmatch(VARIABLE_NAME, name) and "\0" not in value else None
 
 
 _COMMENT = re.compile(r"[ \t]*[#;]")

@@ -29,7 +29,7 @@ _SPACES = BLANK.replace(r"\n", "")  # blanks on one line
 _OPENING = re.compile(rf"---{_SPACES}*\n")
 _CLOSING = re.compile(rf"(?:^|\n)---{_SPACES}*(?:\n|\Z)")
 _LINE = re.compile(rf"([A-Za-z0-9_-]+):{BLANK}*([^\n\r\u2028\u2029]*)")
-_FIELD = re.compile(rf"([\"']?)(?P<key>[A-Za-z0-9_-]+)\1:{_SPACES}+(?P<value>[^\n\u2028\u2029]+)")
+_FIELD = rf"([\"']?)(?P<key>[A-Za-z0-9_-]+)\1:{_SPACES}+(?P<value>[^\n\u2028\u2029]+)"
 _KEY = r"""[^\s:#\[{"'-][^:\n]*"""
 _FLOW = re.compile(rf"^{_KEY}:(?:[ \t]+|[ \t]*\n[ \t]+)(?=[{{\[])", re.MULTILINE)
 _FLOW_AS_KEY = re.compile(
@@ -38,7 +38,7 @@ _FLOW_AS_KEY = re.compile(
 _QUOTED = re.compile(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)  # PyYAML refuses leading tabs
 _EMPTY_KEY = re.compile(r"^([ ]*):(?=[ \n]|\Z)", re.MULTILINE)
-_COMMENT = re.compile(r"(?<=\s)#[^\n]*")
+_COMMENT = r"(?<=\s)#[^\n]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _with_flow_on_one_line(block: str) -> str:
         end, _ = _end_of_flow(block, found.end())
         parts += [
             block[at : found.end()],
-            re.sub(r"\s*\n\s*", " ", _COMMENT.sub("", block[found.end() : end])),
+            re.sub(r"\s*\n\s*", " ", re.sub(_COMMENT, "", block[found.end() : end])),
         ]
         at = end
     return "".join((*parts, block[at:]))
@@ -174,7 +174,7 @@ def _with_quotes(block: str) -> str:
     """Return the header with quotes around invalid values of the keys in `QUOTED_WHEN_BROKEN`."""
 
     def mended(line: str, *, is_last: bool) -> str:
-        found = _FIELD.fullmatch(line)
+        found = re.fullmatch(_FIELD, line)
         key, value = (found["key"], script_trim(found["value"])) if found else ("", "")
         sign = QUOTED_WHEN_BROKEN.get(key)
         if sign is None or not sign.match(value) or not value or _reads(line):

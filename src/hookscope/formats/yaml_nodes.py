@@ -12,11 +12,11 @@ from hookscope.formats.positions import BYTE_ORDER_MARK, MAX_DEPTH
 from hookscope.values import dataclass
 
 _FOREIGN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_LONE_RETURN = re.compile(r"\r(?!\n)")
+_LONE_RETURN = r"\r(?!\n)"
 # The backslash of "\ud83d", half of a pair as JSON writes it. One behind an odd number of others is text.
-_HALF = re.compile(r"(?<!\\)((?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")
-_PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_LONG = re.compile(r"\\U([0-9a-fA-F]{8})")
+_HALF = r"(?<!\\)((?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})"
+_PAIR = r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+_LONG = r"\\U([0-9a-fA-F]{8})"
 _WIDE = {
     "\u2028": 0xA1,
     "\u2029": 0xA2,
@@ -36,8 +36,8 @@ class StandInCharacters:
     def replace_in(self, text: str) -> str:
         """Return the text for PyYAML, of the same length."""
         text = _FOREIGN.sub(lambda match: self._stand_in(match[0]), text)
-        text = _LONE_RETURN.sub(self._stand_in("\r"), text)
-        return _HALF.sub(lambda match: match[1] + self._stand_in("\\"), text)
+        text = re.sub(_LONE_RETURN, self._stand_in("\r"), text)
+        return re.sub(_HALF, lambda match: match[1] + self._stand_in("\\"), text)
 
     def restore_in(self, root: yaml.Node) -> None:
         """Restore the original characters in every scalar.
@@ -74,8 +74,8 @@ def stand_in_characters(text: str) -> StandInCharacters | None:
     """
     needs_some = (
         _FOREIGN.search(text)
-        or ("\r" in text and _LONE_RETURN.search(text))  # `in` first: a failing search is slow
-        or ("\\u" in text and _HALF.search(text))
+        or ("\r" in text and re.search(_LONE_RETURN, text))  # `in` first: a failing search is slow
+        or ("\\u" in text and re.search(_HALF, text))
     )
     if not needs_some:
         return None
@@ -88,9 +88,9 @@ def stand_in_characters(text: str) -> StandInCharacters | None:
 
 def _escaped_blocks(text: str) -> set[int]:
     """Return the blocks of the characters that the text's escapes encode."""
-    long = {int(code, 16) >> 8 for code in _LONG.findall(text)}
+    long = {int(code, 16) >> 8 for code in re.findall(_LONG, text)}
     return long | {
-        ord(_join(chr(int(high, 16)) + chr(int(low, 16)))) >> 8 for high, low in _PAIR.findall(text)
+        ord(_join(chr(int(high, 16)) + chr(int(low, 16)))) >> 8 for high, low in re.findall(_PAIR, text)
     }
 
 
@@ -171,7 +171,7 @@ if yaml.__with_libyaml__:
 
 
 # A tag, anchor or alias where a value may start (`&` or `!` in prose only costs time).
-_PROPERTY = re.compile(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
+_PROPERTY = r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)"
 # So many indicators on a line, or so much indentation, that nesting may be deep.
 _MANY_INDICATORS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
 _INDENT = " " * 100
@@ -221,7 +221,7 @@ def _needs_checking(text: str) -> bool:
         or text.count("[") + text.count("{") > MAX_DEPTH
         or _INDENT in text
         or _MANY_INDICATORS.search(text) is not None
-        or (("&" in text or "*" in text or "!" in text) and _PROPERTY.search(text) is not None)
+        or (("&" in text or "*" in text or "!" in text) and re.search(_PROPERTY, text) is not None)
     )
 
 

@@ -42,7 +42,7 @@ def _own_plugins(inventory: Inventory) -> Iterator[Mapping[str, Any]]:
         gates = {gate.name: gate for gate in row.verdict.gates}
         if event_kind(hook) != "plugin" or hook.beyond_host or row.verdict.shadowed_by is not None:
             continue
-        if hook.manifest is None or "manifest" not in gates or gates["manifest"].passed is False:
+        if "manifest" not in gates or False in (gates["manifest"].passed, gates["handler"].passed):
             continue
         failed = next((gates[name] for name in SWITCH_GATES if gates[name].passed is False), None)
         yield {

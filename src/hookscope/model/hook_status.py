@@ -31,6 +31,7 @@ class RejectedHook:
     ignored: bool = False  # plainly not meant as a hook
     unread_rank: int | None = None  # its folder's rank if unreadable; it may replace a hook
     kind: HookKind = "folder"
+    host_error: str = ""  # the host's own error about it, which may make the host refuse its settings
 
 
 @dataclass(frozen=True, slots=True)

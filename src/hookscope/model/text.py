@@ -12,7 +12,7 @@ from hookscope.model.regular_file import FILE_LIMIT_REACHED, is_file_limit
 
 # Controls but tab and newline, lone surrogates, noncharacters, line separators, and all that Unicode lets a
 # terminal ignore: marks that turn, hide or annotate text, fillers, variation selectors and tags.
-_HIDDEN = re.compile(
+_HIDDEN = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -35,7 +35,7 @@ def printable(text: str) -> str:
 
 def has_controls(text: str) -> bool:
     """Return True if the text has a character that `printable` replaces, or the `\\r` of a line end."""
-    return any(not _is_part_of_neighbours(found) for found in _HIDDEN.finditer(text))
+    return any(not _is_part_of_neighbours(found) for found in re.finditer(_HIDDEN, text))
 
 
 def without_controls(text: str) -> str:
@@ -45,7 +45,11 @@ def without_controls(text: str) -> str:
 
 def replace_hidden(text: str, sign: Callable[[str], str]) -> str:
     """Return the text with each invisible character replaced by its sign."""
-    return _HIDDEN.sub(lambda found: found[0] if _is_part_of_neighbours(found) else sign(found[0]), text)
+
+    def shown(found: re.Match[str]) -> str:
+        return found[0] if _is_part_of_neighbours(found) else sign(found[0])
+
+    return re.sub(_HIDDEN, shown, text)
 
 
 def _is_part_of_neighbours(found: re.Match[str]) -> bool:
@@ -53,8 +57,8 @@ def _is_part_of_neighbours(found: re.Match[str]) -> bool:
     text, at, character = found.string, found.start(), found[0]
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     if character in "\u200c\u200d":  # joins letters of Arabic and Indian scripts, and emoji
-        joins = before == "\ufe0f" or not _HIDDEN.match(before)
-        return joins and before >= "\u0600" and after >= "\u0600" and not _HIDDEN.match(after)
+        joins = before == "\ufe0f" or not re.match(_HIDDEN, before)
+        return joins and before >= "\u0600" and after >= "\u0600" and not re.match(_HIDDEN, after)
     if character in "\ufe0e\ufe0f":  # a symbol as text, or as a picture
         keycap = before in tuple("#*0123456789") and after == "\u20e3"
         return (
@@ -168,7 +172,7 @@ def local_now() -> datetime:
     return in_local_time(datetime.now(UTC)).replace(tzinfo=None)
 
 
-WORD_BREAK = re.compile(r"[^A-Za-z0-9*]+|(?<=[a-z0-9])(?=[A-Z])")
+_WORD_BREAK = r"[^A-Za-z0-9*]+|(?<=[a-z0-9])(?=[A-Z])"
 LONGEST_WORD = 80  # characters; longer words are not compared
 
 
@@ -192,7 +196,7 @@ def closest_match(word: str, words: Iterable[str]) -> str | None:
 
 @lru_cache(4096)
 def _word_parts(word: str) -> list[str]:
-    return [part.lower() for part in WORD_BREAK.split(word) if part]
+    return [part.lower() for part in re.split(_WORD_BREAK, word) if part]
 
 
 def _is_typo(parts: list[str], known: list[str]) -> bool:

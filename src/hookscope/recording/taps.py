@@ -163,7 +163,7 @@ SPOOL_IMPORT: Mapping[TapLanguage, str] = {
     "typescript": 'import { tap } from "./spool.ts";\n',
     "python": "from .spool import tap\n",
 }
-PYTHON_HEAD = re.compile(r'\A""".*?"""\n\nfrom __future__ import annotations\n\n', re.DOTALL)
+PYTHON_HEAD = r'(?s)\A""".*?"""\n\nfrom __future__ import annotations\n\n'
 EVENT_PLACEHOLDER = '"EVENT"'  # placeholder in the template line that is repeated for each event
 
 
@@ -181,7 +181,7 @@ def tap_module(kind: EventKind, language: TapLanguage, values: TapTemplateValues
     folder = shipped_hooks() / TAP_NAME / language
     form = (folder / f"{kind}{TAP_SUFFIX[language]}").read_text(encoding="utf-8")
     spool = (folder / f"spool{TAP_SUFFIX[language]}").read_text(encoding="utf-8")
-    spool = PYTHON_HEAD.sub("", spool).replace("export function tap(", "function tap(")
+    spool = re.sub(PYTHON_HEAD, "", spool).replace("export function tap(", "function tap(")
     for name, value in (("SPOOL", values.spool), ("HOST", values.host)):
         spool = spool.replace(f'{name} = ""', f"{name} = {json.dumps(value)}", 1)
     lines = form.splitlines(keepends=True)

@@ -151,15 +151,13 @@ _OWN_FILES = (
     str(_MODEL_FOLDER / "handler_arguments.py"),
 )
 _WORKER_FILE = str(_RUNTIME_FOLDER / "python_worker" / "worker.py")
-_DUMP_START = re.compile(
-    r"^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):$", re.MULTILINE
-)
-_DUMP_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
+_DUMP_START = r"(?m)^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):$"
+_DUMP_FRAME = r'(?m)^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$'
 
 
 def has_dump(text: str) -> bool:
     """Return True if the text contains a stack dump of the interpreter."""
-    return _DUMP_START.search(text) is not None
+    return re.search(_DUMP_START, text) is not None
 
 
 def frames_in_dump(text: str) -> tuple[Frame, ...]:
@@ -168,8 +166,8 @@ def frames_in_dump(text: str) -> tuple[Frame, ...]:
     Prefers the thread that runs the worker, then the first thread that runs an author's code. Empty if there
     is no such thread.
     """
-    parts = _DUMP_START.split(text)[1:]
-    stacks = [[match.groupdict() for match in _DUMP_FRAME.finditer(part)] for part in parts]
+    parts = re.split(_DUMP_START, text)[1:]
+    stacks = [[match.groupdict() for match in re.finditer(_DUMP_FRAME, part)] for part in parts]
     through_worker = [stack for stack in stacks if any(frame["file"] == _WORKER_FILE for frame in stack)]
     for stack in (*through_worker, *stacks):
         others = [frame for frame in stack if not frame["file"].startswith(_OWN_FILES)]

@@ -62,9 +62,7 @@ from hookscope.runtime.worker_process import WorkerProcess
 _JSON_BOOLEANS = ("false", "true")
 SEND_SIZE = 16 * 1024  # bytes that are written without waiting for more
 MOST_TRIES = 2  # workers that may die before a call has started
-UNKNOWN_OUTPUT_NOTE = (
-    "output of child processes, or output after a handler returned, may be another handler's"
-)
+UNKNOWN_OUTPUT_NOTE = "output of child processes, or after a handler's return, may be another handler's"
 
 
 class _OpenRun:

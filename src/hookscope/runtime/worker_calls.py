@@ -150,7 +150,13 @@ class SequentialCalls:
     def _end_call(self, message: Message, limits: Limits | None) -> bool:
         """Process the answer that ends a call. Return True after the last one. Raises WorkerLost."""
         batch = self._batch
-        if message.get("id") != self._id or message.get("result") != self._number:
+        number = message.get("result")
+        if message.get("id") == self._id and isinstance(number, int) and 0 <= number < self._number:
+            batch.request = forger = self._requests[number]  # the fault is its handler's
+            raise WorkerLost(
+                f"answered twice for {forger.code.root.name} (results of this run may be forged)"
+            )
+        if message.get("id") != self._id or number != self._number:
             raise WorkerLost(UNEXPECTED_ANSWER)
         self._on_answer(self._requests[self._number], message, limits)
         self._number += 1

@@ -128,7 +128,7 @@ def test_runs_that_do_not_suffice_are_said() -> None:
     found = searched(agents, 4)
     assert not found.findings
     assert unexplained_sentences(found) == (
-        "How h7 ends differs between run 2 and run 3; there were not enough runs to explain why.",
+        "The outcome of h7 differs between run 2 and run 3; there were not enough runs to explain why.",
     )
     assert said(searched(agents, 11)) == ["h7 fails (KeyError: 'user') unless h0 runs before it."]
 

@@ -123,7 +123,7 @@ def test_here_and_the_service(run: Run, service: Path, home: Path) -> None:
         "`systemctl --user edit gateway.service`, under [Service]",
         f"    Environment=PATH=/usr/bin:/bin:{home}/.local/bin",
         "    Environment=TOKEN=…",
-        "1 alike, 1 differ",
+        "1 alike, 1 different",
     ):
         assert part in done.out, done.out
     assert "s3cret" not in done.out + done.err

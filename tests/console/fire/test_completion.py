@@ -42,6 +42,7 @@ MINE = Completion("new one", "", '{\n  "a": [\n    1\n  ]\n}')
         ('{\n  "deep": 1,|\n}', ["text", "source"], '{\n  "deep": 1,\n  "text": "x"\n}'),
         ('{\n  "deep": 1\n  |\n}', ["text", "source"], '{\n  "deep": 1,\n  "text": "x"\n}'),
         ('{\n  "te|\n}', ["text", "deep", "source"], '{\n  "text": "x"\n}'),
+        ('{\n"de|\n  "text": 1\n}', ["deep", "source"], '{\n  "deep": {\n    "k": 1\n  },\n  "text": 1\n}'),
         ('{\n  "te|": 5\n}', ["text", "deep", "source"], '{\n  "text": 5\n}'),
         ('{|"deep": 1}', ["text", "source"], '{"text": "x", "deep": 1}'),
         ('{"deep": 1, |"text": 2}', ["source"], '{"deep": 1, "source": "tg", "text": 2}'),
@@ -112,7 +113,10 @@ async def test_a_completed_field_selects_its_value_for_typing(console: Any, size
         c.pane.query_one(JsonEditor).text = '{\n  "sessionId": "1"\n}'
         await c.press("tab", "tab", "down", "end", "ctrl+@")
         await c.shows("Fields", "senderId", "who gave the command")
-        await c.press(*"gave", "enter", *"me")
+        await c.press(*"gave", "enter")
+        await c.shows("✓ JSON object")
+        assert json.loads(c.pane.query_one(Composer).draft.text)["senderId"], "it is read at once"
+        await c.press(*"me")
         assert json.loads(c.pane.query_one(Composer).draft.text) == {"sessionId": "1", "senderId": "me"}
         await c.press("ctrl+@", "escape", "!")
         assert json.loads(c.pane.query_one(Composer).draft.text)["senderId"] == "me!"

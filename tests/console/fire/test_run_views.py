@@ -92,6 +92,30 @@ async def test_follow_up_events_start_where_their_parent_ended(console: Any) -> 
         assert bar.index("█") > len(bar) // 2, "it does not start at 0"
 
 
+async def test_follow_up_events_have_marks_of_earlier_runs_too(console: Any) -> None:
+    async with console((120, 36)) as c:
+        call = c.pane.run_view.plan.calls[0]
+        for number, took in ((1, 0.02), (2, 0.03), (3, 0.04)):
+            result = Result(call, "ok", 0.0, took)
+            second = Run(9, Event("turn", "failed"), (result,), (), Ending(), took=took)
+            await c.fired(number, caused=(second,), took=0.06)
+        own, *_, followed = c.pane.run_view.runs.current.rows
+        assert followed.past == (0.03, 0.02)
+        assert own.past == (0.01, 0.01), "of the same handler on the run's own event"
+        (line,) = [line for line in c.screen.splitlines() if "↳ turn:failed" in line and "ok" in line]
+        assert line.count("┊") == 2
+
+
+async def test_stepping_starts_at_an_end_of_the_run_if_no_handler_is_selected(console: Any) -> None:
+    async with console((120, 36)) as c:
+        await c.fired(1, patched)
+        c.pane.query_one(Waterfall).focus()
+        await c.press("end", "right_curly_bracket")
+        await c.shows("after command-logger, 1 of 2")
+        await c.press("end", "left_curly_bracket")
+        await c.shows("after session-memory, 2 of 2")
+
+
 async def test_stepping_shows_the_event_after_each_handler(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.fired(1, patched)
@@ -224,6 +248,32 @@ async def test_names_of_hooks_that_did_not_run_are_shown_in_full(console: Any, s
         await c.settle()
         c.pane.query_one(Waterfall).action_last()
         await c.shows("–  deployment-notes switched off")
+
+
+async def test_enter_on_a_handler_that_ran_goes_to_its_result_and_escape_back(console: Any) -> None:
+    async with console((80, 24)) as c:
+        await c.fired(1, lambda result: replace(result, stdout="first\n" + "line\n" * 40 + "last\n"))
+        c.pane.query_one(Waterfall).focus()
+        await c.settle()
+        await c.shows("out │ first", "enter read")
+        await c.press("enter", "end")
+        await c.shows("out │ last", "esc back")
+        assert c.pane.query_one(RunPane).row.name == "command-logger", "the rows have not moved"
+        await c.press("escape", "down")
+        await c.shows("▸ 2  session-memory", "enter read")
+
+
+async def test_the_line_of_folded_hooks_lists_them_with_their_reasons(console: Any) -> None:
+    async with console((120, 36)) as c:
+        many = tuple(NotRun(f"left-{number}", f"switched off {number}", None) for number in range(9))
+        run = await c.fired(1)
+        c.pane.run_view.firing_started(2, c.pane.run_view.plan)
+        c.pane.run_view.firing_ended(2, replace(run, id=2, not_run=many))
+        await c.settle()
+        assert "switched off" not in c.screen
+        c.pane.query_one(Waterfall).focus()
+        await c.press("end")
+        await c.shows("▸ –  . lists", "left-0  switched off 0", "left-8  switched off 8")
 
 
 async def test_enter_on_a_hook_that_did_not_run_asks_why(console: Any) -> None:

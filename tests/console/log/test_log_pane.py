@@ -93,10 +93,38 @@ async def test_a_log_filter_narrows_and_is_cleared(log: Any) -> None:
 
 
 async def test_a_wide_log_names_levels_and_every_log_marks_them(log: Any) -> None:
-    for size, shown in (((160, 40), "✗ error"), ((80, 24), "✗ fire")):
+    for size, shown, real in (
+        ((160, 40), "✗ error  fire", "info   ≈ real"),
+        ((120, 36), "✗ error  fire", "info   ≈ real"),
+        ((100, 30), "✗ fire", "≈ real"),
+        ((80, 24), "✗ fire", "≈ real"),
+    ):
         async with log(size) as c:
             c.pane.add([LogEntry(NOW, "fire", "first", "it broke", "error")])
-            await c.shows(shown, "it broke")
+            c.pane.add([LogEntry(NOW, "real", "first", "it came", real="ab")])
+            await c.shows(shown, "it broke", real, "it came")
+
+
+async def test_short_subjects_leave_their_room_to_the_text(log: Any) -> None:
+    async with log((80, 24)) as c:
+        c.pane.add([LogEntry(NOW, "scan", "12 hooks", "9 ready, 1 blocked, 1 shadowed, 1 silent")])
+        await c.shows("12 hooks    9 ready, 1 blocked, 1 shadowed, 1 silent")
+        c.pane.add([LogEntry(NOW, "real", "session:compact:before", "it came", real="ab")])
+        await c.shows("session:compact:before  it came", "12 hooks                9 ready")
+        c.pane.add([LogEntry(NOW, "step", "metrics-exporter-for-customers-10", "it ran")])
+        await c.shows("metrics-ex…ustomers-10  it ran")
+
+
+async def test_details_need_an_entry_that_has_some(log: Any) -> None:
+    async with log((120, 36)) as c:
+        c.pane.add(entries(1))
+        await c.shows("text 0")
+        assert c.screen.count("text 0") == 1
+        c.pane.add([LogEntry(NOW, "real", "command:new", "it came", real="ab")])
+        await c.shows("≈ real", "real · info · ")
+        await c.press("slash", *"zzz")
+        await c.shows("No entry matches the filter")
+        assert "─" * 100 not in "\n".join(c.screen.split("\n")[1:-2])
 
 
 async def test_chips_filter_by_event_hook_outcome_and_origin(log: Any) -> None:
@@ -129,7 +157,7 @@ async def test_chips_filter_by_event_hook_outcome_and_origin(log: Any) -> None:
         await c.press("escape")
         await c.shows("5 event all", "run 3 ended", "heard it")
         await c.pilot.click("#chips", offset=(20, 0))
-        await c.shows("This entry has no hook")
+        await c.shows("This entry has no hook. Select a run")
         await c.press("up")
         await c.pilot.click("#chips", offset=(20, 0))
         await c.shows("6 hook greet", "run 1 ended", "run 3 ended")

@@ -87,7 +87,7 @@ def test_what_ends_a_session_from_outside_a_turn_reaches_no_hook(dialect: str, k
     assert [label for label, _ in inside] == ["channel", "typed", "*"]
     outside, reasons = arranged(event(kind, meta={OUTSIDE: True}), *calls, dialect=dialect)
     assert outside == [("channel", ["channels/http"])]
-    text = f"{kind} written from outside a turn reaches the channel and the stream, but no hook"
+    text = f"{kind} from outside a turn reaches the channel and the stream, but no hook"
     assert reasons == {"a": text, "b": text}
 
 

@@ -102,7 +102,7 @@ def test_python_modules_are_hookscopes_own_and_stop_no_build(
     assert [(hook.name, hook.beyond_host) for hook in inventory.load_order] == [("a", False), ("b", shipped)]
     assert inventory.problems == ()
     reasons = {item.path.name: item.reason for item in inventory.rejected}
-    assert reasons["a.py"] == "a.ts beside it has the same slug and takes precedence"
+    assert reasons["a.py"] == "a.ts beside it takes precedence: the same slug"
     assert "__init__" in reasons["__init__.py"]
 
 

@@ -152,7 +152,14 @@ ul { margin: 0.3rem 0; padding-left: 1.2rem; }
 li { overflow-wrap: anywhere; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0.8rem; }
 details > summary { cursor: pointer; color: var(--faint); }
-@media (max-width: 45rem) { .pair { grid-template-columns: 1fr; } td.time { display: none; } }
+@media (max-width: 45rem) {  /* a phone: each bar has its own line */
+  .pair { grid-template-columns: 1fr; }
+  .lanes tr { display: flex; flex-wrap: wrap; }
+  .lanes td:nth-child(2) { flex: 1; }
+  .lanes td.number { width: auto; }
+  .lanes td.number:last-child { min-width: 5.5rem; padding-right: 0; }
+  .lanes td.time { order: 1; flex: 0 0 100%; padding: 0; }
+}
 @media print { pre { max-height: none; } article { break-inside: avoid; } }
 """
 
@@ -181,7 +188,7 @@ def timeline(results: Sequence[Document], took_ms: float) -> str:
         return ""
     total_ms = max(took_ms, *(result["started_ms"] + result["ms"] for result in results)) or 1.0
     lines = "".join(_timeline_row(number, result, total_ms) for number, result in enumerate(results, 1))
-    return f"<table>{lines}</table>"
+    return f'<table class="lanes">{lines}</table>'
 
 
 def _timeline_row(number: int, result: Document, total_ms: float) -> str:

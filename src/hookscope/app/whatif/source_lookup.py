@@ -102,9 +102,7 @@ def process_named(name: str) -> EnvironmentSource:
     if not found:
         closest = nearest_word(name, {one for known in names.values() for one in known})
         next_step = (
-            f"Did you mean {one_line(closest)}?"
-            if closest
-            else "`pid:NUMBER` selects a process by its number."
+            f"Did you mean {one_line(closest)}?" if closest else "`pid:NUMBER` selects one by its number."
         )
         raise Refusal(f"No process is called {name}.", next_step, code=2)
     return _process_source(found[0], f"process {name} ({found[0]})")
@@ -124,7 +122,7 @@ def _by_proc(pid: int) -> dict[str, str]:
         return read_block((PROC / str(pid) / "environ").read_bytes())
     except (FileNotFoundError, ProcessLookupError):
         raise Refusal(
-            f"There is no process {pid}.", "`process:NAME` finds a process by its name.", code=2
+            f"There is no process {pid}.", "`process:NAME` finds one by its name.", code=2
         ) from None
     except PermissionError:
         raise Refusal(
@@ -174,7 +172,7 @@ def process_names(arguments: list[str]) -> frozenset[str]:
 def _by_ps(pid: int) -> dict[str, str]:
     output = _ps("eww", "-o", "command=", "-p", str(pid))
     if not output.strip():
-        raise Refusal(f"There is no process {pid}.", "`process:NAME` finds a process by its name.", code=2)
+        raise Refusal(f"There is no process {pid}.", "`process:NAME` finds one by its name.", code=2)
     return variables_of_ps(output)
 
 

@@ -286,11 +286,7 @@ def fix_export(
     """Yield a fix that names the closest matching function as `export` in the metadata."""
     path = row.hook.handler
     if gate.found == WRONG_ARGUMENTS:
-        yield Fix(
-            gate.name,
-            gate.reason,
-            why_not="its author must declare it as `(event)`, and read `event.context`",
-        )
+        yield Fix(gate.name, gate.reason, why_not="its author must write `(event)` and read `event.context`")
         return
     source = simulated.read(path) if path is not None and row.hook.language == "python" else None
     if source is None or row.hook.kind != "folder":

@@ -90,7 +90,7 @@ def _headers(file: Path, name: str, simulated: SimulatedHost) -> Iterator[Fix]:
     except ChangeError:
         return
     if named != first:
-        yield Fix("manifest", f"Name it {name}", (Change(file, f"{name}: its name", source, named),))
+        yield Fix("manifest", f"Name it {name}", (Change(file, f"{name}: name corrected", source, named),))
 
 
 def _handlers(folder: Path, names: list[str], simulated: SimulatedHost) -> Iterator[Fix]:

@@ -32,12 +32,8 @@ if TYPE_CHECKING:
     from hookscope.runtime.firing import Firing
 
 AS_RECORDED = "replayed as recorded"
-# The other two occur in old journals.
-EXCLUDED_REASONS = (
-    EXCLUDED,
-    "skipped: all hooks but this were requested",
-    "left out: all but it were asked for",
-)
+OLD_REASONS = ("skipped: all hooks but this were requested", "left out: all but it were asked for")
+EXCLUDED_REASONS = (EXCLUDED, *OLD_REASONS)  # old journals have the older ones
 WHOLE_RUN = "Replay without --from to fire the whole run."
 
 
@@ -61,8 +57,7 @@ def replay_start(run: Run, handler: str) -> ReplayStart:
     """
     if run.event.kind != "folder":
         raise Refusal(
-            f"Run {run.id} fired a {run.event.kind} event, and its handlers share no event: "
-            "it cannot be replayed from one of them.",
+            f"Run {run.id} fired a {run.event.kind} event: its handlers share none, so --from does not work.",
             WHOLE_RUN,
         )
     place = _start_position(run, handler)

@@ -107,7 +107,7 @@ def _summary_lines(comparison: HostComparison) -> Iterator[str]:
         yield f"{fit_to_width(one_line(name), width)}  {' · '.join(parts)}"
     workspaces = {side.host.machine.short(side.host.workspace) for side in comparison.sides}
     where = f" (workspace {printable(next(iter(workspaces)))})" if len(workspaces) == 1 else ""
-    yield f"{comparison.alike} alike, {len(comparison.differing)} differ{where}"
+    yield f"{comparison.alike} alike, {len(comparison.differing)} different{where}"
 
 
 RUN_COLUMN_WIDTH = 34  # cells of one host's column; longer text wraps

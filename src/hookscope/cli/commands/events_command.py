@@ -125,7 +125,7 @@ def _event_facts(event: EventType, view: Snapshot) -> Iterator[str]:
             f"{product} continues with the values in {', '.join(event.mutable)}" if event.mutable else "",
         ),
         ("cancel", "ctx.cancel() ends the turn" if event.cancellable else ""),
-        ("listen", ", ".join(map(one_line, subscribed_hooks(event, view))) or "no hook"),
+        ("hooks", ", ".join(map(one_line, subscribed_hooks(event, view))) or "no hook"),
         ("source", event.source),
     ]
     return (f"  {name:<8} {text}" for name, text in facts if text)

@@ -112,7 +112,7 @@ def repeated_firing(
 PARAMETERS = (
     click.Argument(["what"], metavar="KEY|FILE...", nargs=-1, required=True),
     click.Option(["--session"], metavar="S", help="The session key of the event."),
-    click.Option(["--context"], metavar="JSON|@FILE", help="Its context; @- reads standard input."),
+    click.Option(["--context"], metavar="JSON|@FILE", help="The event's context; @- reads standard input."),
     click.Option(["--ctx"], metavar="JSON|@FILE", help="The second argument of plugin and stream handlers."),
     only_option(),
     except_option(),
@@ -182,9 +182,9 @@ def fire_command(options: Options, as_json: bool, **line: Unpack[FireLine]) -> A
     --break replaces a handler with a fault, and shows the host's reaction: its log, later handlers, and
     whether it fails closed. A hang ends after 2 s, or after --timeout.
 
-    --repeat reports whether each handler repeats its effects, adds nothing new or grows; with --sandbox, also
-    each file. --shuffle also fires in other orders, N runs in all, and reports handlers that interfere with
-    each other.
+    --repeat reports whether each handler repeats its effects, adds nothing new or adds more each time; with
+    --sandbox, the report covers each file too. --shuffle also fires in other orders, N runs in all, and
+    reports handlers that interfere with each other.
 
     --step waits before each handler, which you can run, skip or inspect. --debug stops at the first line of
     each handler, at `breakpoint()` or `debugger;`, and at errors. It has no time limit and reads commands

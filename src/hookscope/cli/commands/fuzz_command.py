@@ -125,7 +125,7 @@ PARAMETERS = (
     only_option(),
     click.Option(
         ["--examples"], type=WholeNumber(1, 100_000), metavar="N", default=MOST_EXAMPLES,
-        help=f"Events for each hook; default: {MOST_EXAMPLES}. Shrinking takes more.",
+        help=f"Events for each hook; default: {MOST_EXAMPLES}. Finding the smallest event takes more.",
     ),
     click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="The same seed gives the same events."),
     click.Option(["--save"], metavar="NAME", help="Save failing events under this name."),
@@ -147,7 +147,7 @@ def fuzz_command(
     sandbox: bool,
     trust: bool,
 ) -> Answer:
-    """Fire unusual events at each hook subscribed to KEY, and find the smallest that makes it fail.
+    """Fire unusual events at each hook subscribed to KEY, and find the smallest event that makes it fail.
 
     Fields are dropped, null, of wrong types, huge or in unusual scripts; so are session keys. Handlers really
     run, hundreds of times: --sandbox runs them on copies. Without it, bundled hooks are only fired if --only

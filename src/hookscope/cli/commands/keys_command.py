@@ -12,7 +12,7 @@ from hookscope.model.text import one_line, printable
 
 @answers.command(
     "keys",
-    click.Option(["--preset"], metavar="NAME", help="Only the keys of this preset."),
+    click.Option(["--preset"], metavar="NAME", help="Show this preset, without your keys.yaml."),
     click.Option(["--commands"], is_flag=True, help="Show the equivalent command of each action."),
 )
 def keys_command(options: Options, preset: str | None, commands: bool) -> Answer:

@@ -294,8 +294,8 @@ def lint_command(
     the host are checked, except those that ship with Hookscope. Exit code 1: there are errors. Warnings and
     hints alone: 0.
 
-    `metadata: {hookscope: {lint: {ignore: [ID]}}}` in a HOOK.md ignores a rule for the hook, and a comment
-    `hookscope: ignore[ID]` in its handler for that line.
+    To ignore a rule for a hook, write `metadata: {hookscope: {lint: {ignore: [ID]}}}` in its HOOK.md. To
+    ignore it for one line of the handler, write the comment `hookscope: ignore[ID]` there.
     """
     from hookscope.authoring.lint.linting import lint_hooks, rule_named, rule_titles
 

@@ -124,12 +124,12 @@ def _status_lines(status: ScaffoldStatus, result: ScaffoldResult) -> Iterator[st
     ),
     click.Option(["--dialects"], metavar="A,B", help="The hosts to support; default: the current one."),
     click.Option(["--in", "where"], metavar="workspace|managed|DIR", default="", help="Where to create it."),
-    click.Option(["--description"], metavar="TEXT", default="", help="Its description, on one line."),
-    click.Option(["--kind"], metavar="KIND", help="hook, pack, plugin or stream; chosen by default."),
+    click.Option(["--description"], metavar="TEXT", default="", help="The hook's description, on one line."),
+    click.Option(["--kind"], metavar="KIND", help="hook, pack, plugin or stream; default: the host's kind."),
     click.Option(["--pack"], is_flag=True, help="Create a pack with a first hook, below this folder."),
     click.Option(["--plugin"], is_flag=True, help="Create a plugin that guards tools."),
     click.Option(["--dry-run"], is_flag=True, help="Show the files and write nothing."),
-    click.Option(["--trust/--no-trust"], default=None, help="Trust its folder; by default only a new one."),
+    click.Option(["--trust/--no-trust"], default=None, help="Trust its folder; default: only if it is new."),
     click.Option(["--edit"], is_flag=True, help="Open the handler in $EDITOR."),
 )
 def new_command(

@@ -27,7 +27,7 @@ from hookscope.values import dataclass
 
 def confirmation_options() -> list[click.Parameter]:
     """Return the options `--yes` and `--dry-run`: new ones, because a click option belongs to one command."""
-    dry_run = "Show everything that would be written, and write nothing."
+    dry_run = "Show every change, and make none."
     return [
         click.Option(["--yes", "-y"], is_flag=True, help="Do not ask; for scripts."),
         click.Option(["--dry-run"], is_flag=True, help=dry_run),
@@ -261,9 +261,9 @@ def update_command(
 ) -> Answer:
     """Fetch packs again from their source, and install newer versions.
 
-    If a registry has different content for the same version, or files have changed on disk since, nothing is
-    written without --accept-changed, which keeps copies of such files. Exit code 1: a pack could not be
-    updated.
+    If a registry has different content for the same version, or files have changed on disk since the install,
+    nothing is written without --accept-changed, which keeps copies of such files. Exit code 1: a pack could
+    not be updated.
     """
     confirm = ConfirmationOptions(as_json=as_json, **confirmation)
     if is_host_format(shape):
@@ -307,8 +307,8 @@ def _update_pack(
 def uninstall_command(options: Options, id: str, yes: bool, dry_run: bool, as_json: bool) -> Answer:  # noqa: A002
     """Revert exactly what an install did: its folders, and its edits of the settings.
 
-    If the settings have changed since, only the pack's edits are reverted. Files that were changed or added
-    since are kept aside, and the answer says where.
+    If the settings have changed since the install, only the pack's edits are reverted. Files that were
+    changed or added since are kept elsewhere, and the answer says where.
     """
     bench, manager = open_pack_manager(options, writes=not dry_run)
     plan = manager.plan_uninstall(id)
@@ -317,7 +317,7 @@ def uninstall_command(options: Options, id: str, yes: bool, dry_run: bool, as_js
 
 @answers.command("packs")
 def packs_command(options: Options) -> Answer:
-    """List installed packs: version, source, hooks, and files changed on disk since."""
+    """List installed packs: version, source, hooks, and files that have changed on disk since the install."""
     bench, manager = open_pack_manager(options, writes=False)
     host = bench.open()
     statuses, host_installs = manager.statuses(), manager.installed_by_host()

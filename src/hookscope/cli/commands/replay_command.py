@@ -134,7 +134,8 @@ def replay_command(
     """Fire the event of an earlier run again, by default the last one, and show what differs.
 
     The comparison covers handlers, order, messages, context and verdict. Handlers find the number of the run
-    in `replayed`. Exit code 1: something differs.
+    as `replayed` in the context, in a plugin's `ctx`, or in a stream event's `meta`. Exit code 1: something
+    differs.
 
     Replays themselves are skipped, so that each run is compared with the original. With a filter (--since,
     --event, …) all matching runs are fired again.

@@ -111,7 +111,7 @@ def dap_command(options: Options, trust: bool) -> Answer:
 
     The editor starts this command. Its launch configuration names the event, with the options of `fire`
     (`event`, `only`, `except`, `context`, `sandbox` and others) and `stopOnEntry`. See `hookscope help
-    debugging` for VS Code, Neovim and Emacs.
+    editors` for VS Code, Neovim and Emacs.
     """
     if sys.stdin.isatty():
         next_step = "`hookscope help editors` shows how; `hookscope fire KEY --debug` is for a terminal."

@@ -245,8 +245,8 @@ def fire_command(
 ) -> Answer:
     """Fire real events again, by default the newest, and show what each handler does.
 
-    Handlers find the id of the event in `replayed`. Ids are those of `tap events`; four characters are
-    enough.
+    Handlers find the event's id as `replayed` in the context, in a plugin's `ctx`, or in a stream event's
+    `meta`. `tap events` shows the ids; four characters are enough.
     """
     bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compare_shipped=False)
     with readable_spool():
@@ -319,7 +319,8 @@ def lists_command(options: Options) -> Answer:
 def remove_command(options: Options, events: bool, dry_run: bool) -> Answer:
     """Remove the tap: the files that `tap install` wrote, and the folders that it created.
 
-    Recorded events stay, unless --events is given. Refused if a file of the tap has changed since.
+    Recorded events stay, unless --events is given. Hookscope refuses if a file of the tap has changed
+    since the install.
     """
     bench = answers.workbench_for(options)
     host = bench.open()

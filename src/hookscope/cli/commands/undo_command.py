@@ -34,7 +34,7 @@ def undo_command(options: Options, dry_run: bool, keep_later: bool, forget: bool
     """Undo the last change that Hookscope made to your files; print the edit.
 
     A change is an edit of the settings or a HOOK.md, or everything that one `new` wrote. A change that cannot
-    be undone stays the next one, until it can be undone or --forget discards it.
+    be undone blocks the older ones, until it can be undone or --forget discards it.
     """
     bench = answers.workbench_for(options)
     if forget:

@@ -250,11 +250,7 @@ class Bridge:
 
         def undo() -> Message:
             self.bench.edits.undo(undoing)
-            written = SettingsWritten("undo", f"undone: {undoing.change.meaning}", files=undoing.files)
-            *earlier, last = (written, *map(NoticeShown, undoing.skipped_messages))
-            for message in earlier:
-                post_to(self.screen, message)
-            return last
+            return SettingsWritten("undo", f"undone: {undoing.change.meaning}", undoing=undoing)
 
         self._post_result("settings", undo, lambda error: SettingsWritten("undo", "", error_text(error)))
 

@@ -74,7 +74,7 @@ class EditController:
         elif self._shown:
             bridge.apply_toggle(toggle)
         else:
-            title = f"Switch {'on' if toggle.on else 'off'}?"
+            title = f"Switch {'on' if toggle.on else 'off'} {one_line(toggle.name, 40)}?"
             sheet = toggle_sheet(toggle, view.host.machine)
             self._ask(
                 EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later   shown only once")),
@@ -121,11 +121,14 @@ class EditController:
         if written.problem:
             self._say(written.problem)
             return
-        self.context.log_line("config", written.text, subject=written.subject)
-        if written.text.startswith("on, but") or written.subject == "undo":
-            self._say(f"{written.subject}: {written.text}", "information")
-        if written.files:
-            self._reverted(written.files)
+        toast = f"{written.subject}: {written.text}" if written.text.startswith("on, but") else ""
+        if written.subject == "undo":
+            toast = written.text[:1].upper() + written.text[1:]
+        self.context.log_line("config", written.text, subject=written.subject, toast=toast)
+        if written.undoing is not None:
+            for notice in written.undoing.skipped_messages:
+                self._say(notice, "information")
+            self._reverted(written.undoing.files)
         self.context.bridge.scan()
 
     def _ask(self, question: EditQuestion, write: Callable[[], None]) -> None:
@@ -157,12 +160,15 @@ def repair_sheet(repair: Repair, fix: Fix, machine: Machine) -> Content:
 
 
 def fix_line(repairs: Sequence[Repair]) -> Content:
-    """Return one line: each hook's status before and after, with its fixes."""
+    """Return one line: the fixes of each hook, after its status if it changes."""
     parts: list[Content] = []
     for one in repairs:
         titles = "; ".join(fix.title for fix in one.fixes if fix.changes)
-        statuses = Content.assemble(_status_line(one.before), " → ", _status_line(one.after))
-        parts.append(Content.assemble(safe_line(one.name, 60), ": ", statuses, "   ", safe_line(titles)))
+        same = one.before is not None and one.after is not None and one.before.state is one.after.state
+        statuses = Content.assemble(_status_line(one.before), " → ", _status_line(one.after), "   ")
+        parts.append(
+            Content.assemble(safe_line(one.name, 60), ": ", "" if same else statuses, safe_line(titles))
+        )
     return Content("; ").join(parts)
 
 

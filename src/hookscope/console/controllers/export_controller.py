@@ -169,7 +169,7 @@ class ExportController:
             file = typed_path(typed, folder)
             problem = export_problem(file)
             if not problem and file.suffix == JSON and shown.as_document is None:
-                return f"The {shown.what} has no JSON form. Use {TEXT} or {SVG}."
+                return f"There is no JSON form of {shown.what}. Use {TEXT} or {SVG}."
             if not problem and os.path.exists(file) and file != self._again:
                 self._again = file
                 return f"{file.name} exists. Press {ENTER_KEY} again to replace it."
@@ -180,7 +180,7 @@ class ExportController:
                 self._write(shown, picture, typed_path(typed, folder))
 
         question = Question(
-            f"Export the {shown.what} as",
+            f"Export {shown.what} as",
             f"{TEXT} text   {JSON} the document   {SVG} a picture of the screen; in {short(folder)}",
             enter="write",
             why_not=why_not,
@@ -202,5 +202,5 @@ class ExportController:
         self.context.bridge.ask(EXPORT_GROUP, writing, lambda file: self._written(shown, file))
 
     def _written(self, shown: ViewExport, file: Path) -> None:
-        text = f"Exported the {shown.what} to {file}."
+        text = f"Exported {shown.what} to {file}."
         self.context.log_line("export", text, subject=file.name, toast=text)

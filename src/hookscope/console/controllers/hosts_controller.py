@@ -141,7 +141,7 @@ class HostsController:
         if self.pane.comparison is not None and self.pane.comparison.compares_machines:
             self.context.notify(
                 with_keys(
-                    "An event can be fired at several hosts, but not in two environments: {hosts.choose} "
+                    "An event cannot be fired in two environments: {hosts.choose} "
                     "chooses hosts, {console.fire} fires with the assumptions."
                 ),
                 "warning",

@@ -138,7 +138,9 @@ class RealEventsController:
                 run = bench.run_record.run(view, entry.run or 0).run
             except (Refusal, OSError):  # still running, deleted, or of another dialect
                 return entry_details(entry)
-            return run_details(entry.run or 0, run) if run is not None else entry_details(entry)
+            if run is None:
+                return entry_details(entry)
+            return run_details(entry.run or 0, run, entry.subject if entry.kind == "step" else "")
 
         show = self.context.panes.log.show_details
         self.context.bridge.ask(DETAILS_GROUP, reading, lambda details: show(entry, details), scans=True)

@@ -94,17 +94,20 @@ class WhatIfController:
         else:
             self._use(options)
 
+    def why_no_reset(self) -> str:
+        """Return why there is nothing to drop; empty if there is."""
+        options = self.context.bench.options
+        if not has_what_if(options):
+            return "No assumptions are active." if options.dialect == self._began.dialect else ""
+        only_home = options == self._real
+        return "The only assumption is --home, which the console cannot drop." if only_home else ""
+
     def reset(self) -> None:
         """Drop all assumptions; if there are none, return to the dialect from before `D`."""
-        options = self.context.bench.options
-        if not has_what_if(options) and options.dialect == self._began.dialect:
-            self._wrong("No assumptions are active.")
-        elif not has_what_if(options):
-            self._use(self._began)
-        elif options == self._real:
-            self._wrong("The only assumption is --home, which the console cannot drop.")
+        if why := self.why_no_reset():
+            self._wrong(why)
         else:
-            self._use(self._real)
+            self._use(self._real if has_what_if(self.context.bench.options) else self._began)
 
     def _use(self, options: Options) -> None:
         if self._firing():

@@ -384,16 +384,25 @@ def filtered(
 
 
 PICKER_FRAME = 4  # lines of the frame, the field and the blank line below it
-PICKER_WIDTH = 96  # cells of the frame
 PICKER_MARGIN = 8  # cells beside a row: frame, padding, scroll bar and its gap
 
 
-class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
-    """A field with a list of matching rows below."""
+def picker_keys(scope: str, what: str) -> tuple[Binding, ...]:
+    """Return the keys that move the cursor of a list while the field has the focus."""
+    return tuple(
+        Binding(key, f"move({by})", key.title(), False, priority=True, id=f"{scope}.{key}", tooltip=tooltip)
+        for key, by, tooltip in (("down", 1, f"Next {what}"), ("up", -1, f"Previous {what}"))
+    )
 
+
+class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
+    """A field with a list of matching rows below. The field stays in its place, whatever it finds."""
+
+    WIDTH: ClassVar[int] = 96  # most cells of the frame
     DEFAULT_CSS = """
     Picker {
-        & > Vertical { width: 94%; max-width: 96; }
+        align: center top;
+        & > Vertical { width: 94%; margin: 1 0 0 0; }
         & Input { background: transparent; margin: 0 0 1 0; }
         & OptionList {
             height: auto; border: none; padding: 0; background: transparent;
@@ -417,12 +426,13 @@ class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
         """Limit the list's height, so that the whole frame fits."""
         height = self.app.size.height
         around = PICKER_FRAME + (2 if height >= TALL_SCREEN else 0) + self.below
+        self.query_one(Vertical).styles.max_width = self.WIDTH
         self.query_one(OptionList).styles.max_height = max(1, height * 88 // 100 - around)
 
     @property
     def room(self) -> int:
         """The cells of a row."""
-        return min(PICKER_WIDTH, self.app.size.width * 94 // 100) - PICKER_MARGIN
+        return min(self.WIDTH, self.app.size.width * 94 // 100) - PICKER_MARGIN
 
     @property
     def typed(self) -> str:

@@ -18,7 +18,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hookscope.app.console_files import is_workspace, matching_folders, typed_path
-from hookscope.console.dialogs.base_dialogs import Dialog, Picker, filtered
+from hookscope.console.dialogs.base_dialogs import Dialog, Picker, filtered, picker_keys
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, with_keys
 from hookscope.console.state.fire_requests import EnvironmentChosen
 from hookscope.console.theme.text_styles import MARK_MUTED, counted, fixed_width, keep_tail, safe_word
@@ -84,9 +84,9 @@ class EventPicker(Picker[EventKeyRow, str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="keys.cancel", tooltip="Keep the event"),
-        Binding("down", "move(1)", "Down", show=False, priority=True, id="keys.down", tooltip="Next event"),
-        Binding("up", "move(-1)", "Up", show=False, priority=True, id="keys.up", tooltip="Previous event"),
+        *picker_keys("keys", "event"),
     ]
+    WIDTH = 120
 
     def __init__(self, view: Snapshot, current: str = "", typed: str = "") -> None:
         super().__init__()
@@ -276,12 +276,7 @@ class WorkspaceScreen(Picker[Path, Path]):
             id="workspaces.complete",
             tooltip="Complete the path, and open its folder",
         ),
-        Binding(
-            "down", "move(1)", "Down", show=False, priority=True, id="workspaces.down", tooltip="Next folder"
-        ),
-        Binding(
-            "up", "move(-1)", "Up", show=False, priority=True, id="workspaces.up", tooltip="Previous folder"
-        ),
+        *picker_keys("workspaces", "folder"),
     ]
 
     def __init__(self, recent: Sequence[Path], here: Path, base: Path) -> None:

@@ -15,7 +15,7 @@ from textual.geometry import Offset
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from hookscope.console.dialogs.base_dialogs import Overlay, filtered
+from hookscope.console.dialogs.base_dialogs import Overlay, filtered, picker_keys
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints
 from hookscope.console.panes.fire.context_fields import Completion
 from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, safe_word
@@ -49,12 +49,7 @@ class CompletionScreen(Overlay[Completion | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Back", id="completion.cancel", tooltip="Insert nothing"),
-        Binding(
-            "down", "move(1)", "Down", show=False, priority=True, id="completion.down", tooltip="Next entry"
-        ),
-        Binding(
-            "up", "move(-1)", "Up", show=False, priority=True, id="completion.up", tooltip="Previous entry"
-        ),
+        *picker_keys("completion", "entry"),
     ]
     DEFAULT_CSS = """
     CompletionScreen {

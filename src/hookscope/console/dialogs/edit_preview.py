@@ -40,7 +40,7 @@ CHANGED_WORD = "bold reverse"
 LEAST_SIMILAR = 0.4  # share of equal words; less similar lines are not compared word by word
 DIFF_STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
 GIVE_UP_NOTE = "Undo stops at this edit until you forget it. Forgetting it changes no files."
-LATER_EDITS_NOTE = "The file has changed since. Only this edit is undone; later changes stay."
+LATER_EDITS_NOTE = "The file has changed since this edit. Only the edit is undone; later changes stay."
 OTHER_TERMINAL_NOTE = "This edit was made in another terminal, or before this console started."
 
 
@@ -74,13 +74,9 @@ def stuck_sheet(problem: str, change: Change, machine: Machine) -> Content:
     """Return why an edit cannot be undone, and what forgetting it means."""
     for part in change.parts:
         problem = problem.replace(str(part.path), machine.short(part.path))
+    meaning = [] if change.meaning in problem else [safe_line(change.meaning, 200).stylize("bold")]
     return Content("\n").join(
-        [
-            safe_text(problem, 400),
-            Content(),
-            safe_line(change.meaning, 200).stylize("bold"),
-            Content.styled(GIVE_UP_NOTE, MUTED),
-        ]
+        [safe_text(problem, 400), Content(), *meaning, Content.styled(GIVE_UP_NOTE, MUTED)]
     )
 
 
@@ -283,6 +279,8 @@ class FixAllScreen(ButtonDialog[frozenset[int] | None]):
     def action_turn(self) -> None:
         self.lines.chosen ^= {self.lines.cursor}
         self.lines.refresh()
+        text = self.query_one("#question-text")
+        text.styles.min_height = text.outer_size.height  # a shorter diff moves no line of the list
         self.query_one("#question-sheet", Static).update(self._diff())
         self.query_one("#hint", Static).update(self._hint(self.chosen))
         self._name_choice()

@@ -27,7 +27,7 @@ DEFAULT_ORDER_RUNS = 25  # default number of runs for other orders
 OPTION_LABEL_WIDTH = 10  # cells
 FAULT_NOTES: Mapping[FaultName, str] = {
     "exception": "it raises an error",
-    "hang": "it hangs; ended after 2 s",
+    "hang": "it hangs, and is stopped after 2 s",
     "slow": "it answers a second later",
     "junk": "it returns invalid data",
     "exit": "its process exits",
@@ -54,7 +54,7 @@ def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
         else "needs one target hook"
     )
     fault = FAULT_NOTES[chosen.fault] if chosen.broken else "needs a target hook"
-    repeated = "the most runs" if chosen.shuffled else "compares the runs"
+    repeated = "at most this many runs" if chosen.shuffled else "compares the runs"
     times = repeated if chosen.times > 1 else "once"
     order = "finds handlers that interfere" if chosen.shuffled else "as registered"
     steps = "waits before each handler" if chosen.stepped else "handlers run without pauses"
@@ -66,7 +66,7 @@ def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
         OptionLine("fault in", safe_word(chosen.broken or "none", 60), "a fault instead of its handler"),
         OptionLine("fault", chosen.fault if chosen.broken else "–", fault),
         OptionLine("times", str(chosen.times), times),
-        OptionLine("order", "others too" if chosen.shuffled else "default", order),
+        OptionLine("order", "shuffled" if chosen.shuffled else "default", order),
         OptionLine("on copies", "yes" if chosen.guarded else "no", copies),
         OptionLine("by step", "yes" if chosen.stepped else "no", steps),
         OptionLine("by line", "yes" if chosen.debugged else "no", lines),

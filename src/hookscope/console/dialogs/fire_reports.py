@@ -82,7 +82,7 @@ REPEAT_SIGNS: Mapping[RepeatOutcome, str] = {
     RepeatOutcome.OTHER: "≠",
     RepeatOutcome.ONCE: "·",
 }
-MOST_SHOWN_RUNS = 8  # runs whose values are shown one by one
+MOST_SHOWN_RUNS = 5  # runs whose values are shown one by one
 FILES_UNKNOWN = "File changes are unknown; run on copies to see them."
 
 
@@ -127,8 +127,10 @@ def _repeated_hook_lines(hook: HookRepetition, width: int) -> Iterator[Content]:
 
 
 def _series_text(values: Sequence[object]) -> str:
-    shown = " ".join(map(str, values[:MOST_SHOWN_RUNS]))
-    return f"{shown} … {values[-1]}" if len(values) > MOST_SHOWN_RUNS else shown
+    cells = [f"{value!s:>8}" for value in values]
+    if len(cells) > MOST_SHOWN_RUNS:
+        cells[MOST_SHOWN_RUNS:] = ["…", cells[-1]]
+    return " ".join(cells)
 
 
 def _repeated_file_line(file: FileRepetition, path: str) -> Content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from hookscope.console.keymap.active_keys import (
     key_hints,
     key_labels,
     scope_of,
+    share_a_key,
     with_keys,
     with_keys_of,
 )
@@ -200,8 +202,8 @@ class HelpScreen(ActionsOverlay):
                 ("down", "down", "A line down"),
                 ("pageup", "page_up", "A page up"),
                 ("pagedown", "page_down", "A page down"),
-                ("home", "first", "To the beginning"),
-                ("end", "last", "To the end"),
+                ("home", "first", "Go to the beginning"),
+                ("end", "last", "Go to the end"),
             )
         ),
     ]
@@ -250,15 +252,7 @@ class HelpScreen(ActionsOverlay):
 
     def action_scroll(self, way: str) -> None:
         box = self.query_one(KeyScroll)
-        scrolls = {
-            "up": box.scroll_up,
-            "down": box.scroll_down,
-            "page_up": box.scroll_page_up,
-            "page_down": box.scroll_page_down,
-            "first": box.scroll_home,
-            "last": box.scroll_end,
-        }
-        scrolls[way](animate=False)
+        getattr(box, {"first": "scroll_home", "last": "scroll_end"}.get(way, f"scroll_{way}"))(animate=False)
 
 
 # Scope → topic of its chapter in the manual; the chapter about the console has the others.
@@ -284,16 +278,29 @@ def topic_of(nodes: Iterable[DOMNode]) -> str:
     return next((TOPICS[scope] for scope in scopes if scope in TOPICS), "console")
 
 
+CODE_BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+END_COMMENT = re.compile(r"^( *)(\S.*?) {2,}(# .*)$", re.MULTILINE)
+MANUAL_WIDTH, BESIDE_CODE = 100, 12  # cells of the manual, and those that its code cannot use
+
+
+def readable_code(chapter: str, width: int) -> str:
+    """Return a chapter; in code blocks with longer lines, comments are above their lines."""
+
+    def moved(block: re.Match[str]) -> str:
+        fits = max(map(len, block[0].splitlines())) <= width
+        return block[0] if fits else END_COMMENT.sub(r"\1\3\n\1\2", block[0])
+
+    return CODE_BLOCK.sub(moved, chapter)
+
+
 class ManualScreen(Overlay[None]):
     """One chapter of the manual, with keys to the chapters before and after it."""
 
     HAS_HELP = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,number_sign", "dismiss(None)", "Close", id="manual.close", tooltip="Back"),
-        Binding(
-            "left_square_bracket", "turn(-1)", "Before", id="manual.older", tooltip="The previous chapter"
-        ),
-        Binding("right_square_bracket", "turn(1)", "After", id="manual.newer", tooltip="The next chapter"),
+        Binding("left_square_bracket", "turn(-1)", "Before", id="manual.older", tooltip="Previous chapter"),
+        Binding("right_square_bracket", "turn(1)", "After", id="manual.newer", tooltip="Next chapter"),
     ]
     DEFAULT_CSS = """
     ManualScreen {
@@ -326,7 +333,8 @@ class ManualScreen(Overlay[None]):
         self._at = (self._at + by) % len(found)
         box, chapter = self.query_one(KeyScroll), found[self._at]
         box.border_title = Content.assemble(chapter.title, (f"   {self._at + 1} of {len(found)}", MUTED))
-        await self.query_one(Markdown).update(chapter.text)
+        width = min(self.app.size.width, MANUAL_WIDTH) - BESIDE_CODE
+        await self.query_one(Markdown).update(readable_code(chapter.text, width))
         box.scroll_home(animate=False)
 
 
@@ -366,6 +374,7 @@ class MenuScreen(ActionsOverlay):
             if not is_move(action.binding)
             and key_labels(action.binding.key)
             and action.binding.action != "menu"
+            and not share_a_key(action.id, "menu.leave")  # here, that key closes the menu
             and action.node is not self.app  # the panes have its actions under their own ids
             and can_act(action.binding, action.node, self._state)
         ]

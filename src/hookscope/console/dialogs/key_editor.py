@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
 from hookscope.app.preferences import read_keys, write_keys_of
-from hookscope.console.dialogs.base_dialogs import Dialog, Picker, filtered
+from hookscope.console.dialogs.base_dialogs import Dialog, Picker, filtered, picker_keys
 from hookscope.console.keymap.active_keys import (
     ENTER_KEY,
     KeyAction,
@@ -44,13 +44,9 @@ class KeyEditor(Picker[KeyAction, None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="actions.cancel", tooltip="Close"),
-        Binding(
-            "down", "move(1)", "Down", show=False, priority=True, id="actions.down", tooltip="Next action"
-        ),
-        Binding(
-            "up", "move(-1)", "Up", show=False, priority=True, id="actions.up", tooltip="Previous action"
-        ),
+        *picker_keys("actions", "action"),
     ]
+    WIDTH = 140
 
     def __init__(self, typed: str = "") -> None:
         super().__init__()

@@ -97,6 +97,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     ]
     DEFAULT_CSS = """
     NewHookForm {
+        align: center top;
         & > Vertical { width: 92; max-width: 96%; max-height: 100%; }
         & VerticalScroll { height: auto; max-height: 24; margin: 1 0 0 0; scrollbar-size-vertical: 1; }
         & #new-preview { height: auto; }
@@ -138,9 +139,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
         return {
             "name": typed("name", "letters, digits, - and _"),
             "kind": WordChoice((CHOOSE_AUTOMATICALLY, *KINDS), id="new-kind"),
-            "events": typed(
-                "events", "default: a good first event; separate several with commas", self._events
-            ),
+            "events": typed("events", "a good first event; several with commas", self._events),
             "language": WordChoice((CHOOSE_AUTOMATICALLY, *LANGUAGES), id="new-language"),
             "dialects": typed("dialects", f"{host}; several with commas", dialect_names),
             "in": typed("where", f"{WORKSPACE}, {MANAGED} or a folder", lambda: places),

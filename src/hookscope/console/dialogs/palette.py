@@ -25,7 +25,7 @@ from textual.worker import Worker
 
 from hookscope.app.console_files import stored_console
 from hookscope.authoring.testing.saved_events import saved_listing
-from hookscope.console.dialogs.base_dialogs import MOST_MATCHES, TALL_SCREEN, Dialog, filtered
+from hookscope.console.dialogs.base_dialogs import MOST_MATCHES, TALL_SCREEN, Dialog, filtered, picker_keys
 from hookscope.console.keymap.active_keys import (
     ENTER_KEY,
     active_keymap,
@@ -199,10 +199,12 @@ def listed_entries(screen: Screen[Any], source: PaletteSource | None = None) -> 
     yield PaletteEntry("save", "Screenshot", "the screen as an SVG picture", app.deliver_screenshot)
     if source is not None:
         yield from _pane_entries(source.context)
-    for name in sorted(app.available_themes):
-        note = "current theme" if name == app.theme else "use this theme"
+    for name, theme in sorted(
+        app.available_themes.items(), key=lambda item: ("hookscope" not in item[0], item[0])
+    ):
+        note = f"{'dark' if theme.dark else 'light'}{', current' if name == app.theme else ''}"
         if app.no_color:
-            note = "not while NO_COLOR is set"
+            note = "unavailable: NO_COLOR is set"
         yield PaletteEntry("theme", name, note, partial(setattr, app, "theme", name))
 
 
@@ -304,8 +306,12 @@ def entries_before_typing(listed: Iterable[ListedEntries]) -> tuple[PaletteEntry
 
 
 def matching_entries(typed: str, entries: Sequence[PaletteEntry]) -> tuple[PaletteEntry, ...]:
-    """Return the best matches. A query can start with the name of a kind."""
-    named = ((f"{entry.kind} {entry.text}", entry.about, entry) for entry in entries)
+    """Return the best matches. A query can start with the name of a kind; alone, it keeps their order."""
+    kind = typed.strip()
+    named = (
+        (kind if entry.kind == kind else f"{entry.kind} {entry.text}", entry.about, entry)
+        for entry in entries
+    )
     bare = ((entry.text, entry.about, entry) for entry in entries)
     first = typed.split(maxsplit=1)[:1]
     kinds = {entry.kind for entry in entries}
@@ -313,8 +319,7 @@ def matching_entries(typed: str, entries: Sequence[PaletteEntry]) -> tuple[Palet
 
 
 ENTRY_KIND_WIDTH = 7, 12  # least and most cells of the kinds and keys
-WIDEST_NAME = 32  # cells of a name and of a tag
-ROOMY_PALETTE = 80  # cells; only wider lines have tags
+WIDEST_NAME = 32  # cells of a name
 DETAIL_LINES = 2  # lines of the description of the entry under the cursor
 PALETTE_FRAME = 6 + DETAIL_LINES  # lines of the frame, the field and the blank lines around the list
 
@@ -332,7 +337,7 @@ class PaletteList(LineList):
         self.can_focus = False
         self.entries: tuple[PaletteEntry, ...] = ()
         self._kinds = 0  # cells of the kinds and keys
-        self._widths: dict[str, tuple[int, int]] = {}  # cells of the names and of the tags of a group
+        self._widths: dict[str, int] = {}  # cells of the names of a group
 
     @property
     def line_count(self) -> int:
@@ -352,14 +357,14 @@ class PaletteList(LineList):
         kind = fixed_width(safe_word(entry.kind), self._kinds, MARK_MUTED) + " "
         if not entry.help:
             return Content.assemble(kind, safe_word(entry.text))
-        name, tag = self._widths[entry.group]
-        return Content.assemble(
+        line = Content.assemble(
             kind,
-            fixed_width(safe_word(entry.name), name),
+            fixed_width(safe_word(entry.name), self._widths[entry.group]),
             "  ",
-            fixed_width(entry.tag, tag, MARK_MUTED) + "  " if tag and width >= ROOMY_PALETTE else "",
             (safe_word(entry.help, 200), MARK_MUTED),
         )
+        gap = width - line.cell_length - word_width(entry.tag)
+        return Content.assemble(line, " " * gap, (entry.tag, MARK_MUTED)) if gap > 1 else line
 
     def show(self, entries: tuple[PaletteEntry, ...], at: int = 0) -> None:
         """Show these entries with the cursor at `at`."""
@@ -368,11 +373,8 @@ class PaletteList(LineList):
         self._kinds = min(max([least - 1, *(word_width(entry.kind) for entry in entries)]), most)
         self._widths = {}
         for entry in entries:
-            name, tag = self._widths.get(entry.group, (0, 0))
-            self._widths[entry.group] = (
-                min(max(name, word_width(entry.name)), WIDEST_NAME),
-                min(max(tag, word_width(entry.tag)), WIDEST_NAME),
-            )
+            widest = max(self._widths.get(entry.group, 0), word_width(entry.name))
+            self._widths[entry.group] = min(widest, WIDEST_NAME)
         self.lines_changed()
         self.cursor = at
 
@@ -390,8 +392,7 @@ class PaletteScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Back", id="find.leave", tooltip="Close"),
-        Binding("down", "move(1)", "Down", show=False, priority=True, id="find.down", tooltip="Next entry"),
-        Binding("up", "move(-1)", "Up", show=False, priority=True, id="find.up", tooltip="Previous entry"),
+        *picker_keys("find", "entry"),
         Binding(
             "pagedown",
             "page(1)",

@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
-from hookscope.console.dialogs.base_dialogs import Picker, filtered
+from hookscope.console.dialogs.base_dialogs import Picker, filtered, picker_keys
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, with_keys
 from hookscope.console.theme.text_styles import (
     MARK_MUTED,
@@ -104,8 +104,7 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="saved.cancel", tooltip="Stop running tests, or go back"),
         Binding("ctrl+r,f5", "test", "Test all", id="saved.test", tooltip="Fire all, and compare each run"),
-        Binding("down", "move(1)", "Down", show=False, priority=True, id="saved.down", tooltip="Next event"),
-        Binding("up", "move(-1)", "Up", show=False, priority=True, id="saved.up", tooltip="Previous event"),
+        *picker_keys("saved", "event"),
     ]
     DEFAULT_CSS = """
     SavedScreen {
@@ -232,11 +231,10 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
 
     def action_test(self) -> None:
         files = tuple(row.file for row in self.found if row.testable)
-        if not files:
+        if files:
+            self._test(files)
+        else:
             self.app.notify("There is nothing to test.", markup=False)
-            return
-        if self._test(files):
-            self.app.notify(f"Testing {counted(len(files), 'saved event')}.", markup=False)
 
     def action_cancel(self) -> None:
         """Stop running tests; otherwise close."""

@@ -106,12 +106,19 @@ class SessionLines(LineList):
         self._made_for = 0
 
     def show(self, turns: tuple[SessionTurn, ...], *, stays: bool = False) -> None:
-        """Show events, the newest at the bottom. `stays`: the cursor stays, unless it is on the last line."""
-        follows = not stays or self.cursor >= self.line_count - 1
+        """Show events, the newest at the bottom. `stays`: the cursor stays, except on the last event."""
+        follows = not stays or self.turn is None or self.turn is self.turns[-1]
         self.turns, self._made_for = turns, 0
         self._fit()
         if follows:
-            self.action_last()
+            self._select_newest()
+
+    def _select_newest(self) -> None:
+        """Select the last event, and show as much of it as fits."""
+        head = next((at for at, row in enumerate(self._rows) if row[0] is self.turns[-1]), 0)
+        self.cursor = head
+        self.scroll_to(y=max(min(head, self.line_count - self.size.height), 0), animate=False, force=True)
+        self.post_message(self.Moved(self, head))  # the same line may be another event
 
     def _fit(self) -> None:
         width = self.inner_width - 2
@@ -132,9 +139,9 @@ class SessionLines(LineList):
     def on_resize(self) -> None:
         newest = self._made_for == 0
         self._fit()
-        if newest:
-            self.action_last()
         super().on_resize()
+        if newest and self.turns:
+            self._select_newest()
 
     @property
     def line_count(self) -> int:

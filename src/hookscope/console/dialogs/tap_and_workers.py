@@ -15,7 +15,7 @@ from textual.widgets import Static
 from hookscope.console.dialogs.base_dialogs import Overlay
 from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.theme.text_styles import MUTED, keep_ends, safe_line, safe_text
-from hookscope.console.widgets.lines import KeyScroll
+from hookscope.console.widgets.lines import FittedText, KeyScroll
 from hookscope.model.text import ago, long_duration, one_line
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ NO_TAP_NOTE = "No tap can be installed here now: `hookscope tap install` shows w
 NOTHING_RECORDED = "Nothing was recorded yet."
 NO_LINES = Content.styled("  none", MUTED)
 MOST_LIST_LINES = 200  # lines of one list
+LONGEST_NOTE = 1_000  # characters of a note, which may hold a whole command
 EVENT_KEY_WIDTH = 26  # cells
 HOOK_NAME_WIDTH = 24  # cells of a hook's name
 
@@ -73,8 +74,10 @@ def _tap_lines(taps: tuple[TapStatus, ...], view: Snapshot) -> Iterator[Content]
         yield Content.assemble(sign, where, (f"  {tap.language}, {state_texts[tap.files_state]}", MUTED))
         for need in tap.blockers:
             yield Content("    the host does not run it: ") + safe_line(need.reason)
-            yield Content.styled("    → ", MUTED) + safe_line(need.next_step, 300)
-        yield from (Content.styled("    ", MUTED) + safe_line(note, 300).stylize(MUTED) for note in tap.notes)
+            yield Content.styled("    → ", MUTED) + safe_line(need.next_step, LONGEST_NOTE)
+        yield from (
+            Content.styled("    ", MUTED) + safe_line(note, LONGEST_NOTE).stylize(MUTED) for note in tap.notes
+        )
 
 
 def _recorded_lines(
@@ -112,12 +115,13 @@ def _list_lines(usage: EventUsage, now: datetime) -> Iterator[Content]:
 
 
 def _never_seen(usage: EventUsage) -> Iterator[Content]:
-    for subscription in sorted(usage.never_received, key=lambda one: not one.recorded):
-        unknown = "" if subscription.recorded else "  ? not recorded by any tap"
-        yield _seen_line(
-            subscription.key,
-            f"{keep_ends(one_line(subscription.hook), HOOK_NAME_WIDTH)} ({subscription.source}){unknown}",
-        )
+    """Yield a line for each event: its subscribed hooks, and whether no tap records the event."""
+    hooks: dict[tuple[bool, str], list[str]] = {}
+    for one in usage.never_received:
+        name = keep_ends(one_line(one.hook), HOOK_NAME_WIDTH)
+        hooks.setdefault((not one.recorded, one.key), []).append(name)
+    for (unrecorded, key), names in sorted(hooks.items(), key=lambda item: item[0][0]):
+        yield _seen_line(key, ", ".join(names) + "  ? not recorded by any tap" * unrecorded)
 
 
 def _seen_line(key: str, text: str) -> Content:
@@ -150,7 +154,7 @@ class TapScreen(Overlay[None]):
         with KeyScroll(id="tap") as box:
             box.border_title = "Live agent"
             box.border_subtitle = key_hints(("tap.copy", "copy"), ("tap.close", "close"))
-            yield Static(self._sheet, id="tap-sheet")
+            yield FittedText(lambda _: self._sheet, id="tap-sheet")
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self._sheet.plain)

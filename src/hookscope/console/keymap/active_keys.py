@@ -539,12 +539,16 @@ def with_keys_of(keymap: Keymap, template: str) -> str:
 
 
 def key_hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
-    """Return `e fix   E edit` for a border; a click presses the key. Actions without a key are omitted."""
+    """Return `e fix   ← → choose` for a border; a click presses the first key.
+
+    Actions without a key are omitted.
+    """
     parts = []
     for action, what in pairs:
         keys = action if action == ENTER_KEY else _active.of(action, binding_of(action).key)
         pressed = keys.split(",")[0].strip()
-        shown = ARROWS.get(key_label(pressed), key_label(pressed))
+        arrows = [ARROWS[label] for label in key_labels(keys) if label in ARROWS]
+        shown = " ".join(arrows) if key_label(pressed) in ARROWS else key_label(pressed)
         if shown:
             meta = {CLICK_META: f"app.simulate_key('{pressed}')"}
             parts.append(Content(f"{shown} {what}".rstrip()).stylize(Style.from_meta(meta)))

@@ -56,13 +56,7 @@ _GLOBAL_ACTIONS = (
     ("shift+tab", "app.focus_previous", "previous", "Pane back", "Go to the previous pane"),
     ("D", "dialect", "dialect", "Dialect", "Next dialect: a guide, or a shipped program"),
     ("W", "what_if", "what_if", "What if", "Assume another platform, environment, settings, agent or host"),
-    (
-        "0",
-        "all_real",
-        "all_real",
-        "Drop what-if",
-        "Drop all assumptions; without any, return to the first dialect",
-    ),
+    ("0", "all_real", "all_real", "Drop what-if", "Drop all assumptions; again: return to the first dialect"),
     ("H", "verify", "verify", "Verify", "Compare with the answers of the installed host's own program"),
     ("X", "report", "report", "Report", "Write a zip file about this host for a report, without secrets"),
     ("P", "workers", "workers", "Processes", "Running worker processes"),
@@ -116,7 +110,7 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
         case "fix" if row is not None and row.state is State.READY:
             return f"{row.name} is ready: nothing to fix."
         case "fix" if row is not None and row.state is State.UNTRUSTED and row.reasons == 1:
-            return f"{row.name} needs only trust: press {key_of('hooks.trust')} to trust its folder."
+            return f"{row.name} needs only trust: {key_of('hooks.trust')} trusts its folder."
         case "lift" if row is not None and not row.quarantined:
             return f"{row.name} is not in quarantine: automatically fired events reach it."
         case "switch" if row is not None and isinstance(row.item, RejectedHook):
@@ -127,8 +121,10 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
             return f"{row.name} subscribes to no event. {key_of('hooks.edit')} opens its HOOK.md."
         case "fold" if row is not None and isinstance(row.item, RejectedHook):
             return f"{row.name} is not a hook: it has no checks."
-        case "new" | "fix_all" if state.view is None:
+        case "new" | "fix_all" | "packs" if state.view is None:
             return "Still scanning: the folders of the host are not known yet."
+        case "keys" if state.view is None:
+            return "Still scanning: the handlers are not known yet."
         case "cancel_run" if not state.job:
             return "Nothing is running."
         case "filter" if state.filtering:
@@ -160,8 +156,7 @@ def keys_of_screen(screen: Screen[Any], state: ConsoleState | None = None) -> tu
     """Return the keys of a screen that work now; `state`: the panes' state, if it has panes."""
     acting = screen.active_bindings.values()
     keys = keys_of_bindings(
-        (active.binding for active in acting if not why_unavailable_at(active.node, active.binding.action)),
-        state,
+        (one.binding for one in acting if one.binding.show and can_act(one.binding, one.node, None)), state
     )
     if state is None:
         return keys

@@ -269,10 +269,15 @@ class HookList(LineList, inherit_bindings=False):
             self.cursor + direction * max(1, self.scrollable_content_region.height), direction
         )
 
+    def cannot(self, action: str) -> str:
+        """Return why an action has no effect; the key bar then omits it."""
+        is_empty = action == "choose" and self.pointed_row is None
+        return "The list is empty: there is no hook to explain." if is_empty else ""
+
     def action_choose(self) -> None:
         row = self.pointed_row
         if row is None:
-            self.app.notify("The list is empty: there is no hook to explain.", markup=False)
+            self.app.notify(self.cannot("choose"), markup=False)
         else:
             self.post_message(self.Picked(row))
 

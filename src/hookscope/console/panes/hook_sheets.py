@@ -21,6 +21,7 @@ from hookscope.console.theme.text_styles import (
     counted,
     keep_ends,
     safe_paragraph,
+    safe_word,
 )
 from hookscope.model.hook import FilePosition, Hook
 from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, RejectedHook, State, gate_state
@@ -268,18 +269,21 @@ def gates_after_load(gates: tuple[Gate, ...], checked: HookCheck | None) -> tupl
     return gates_with_links(gates, checked.links)
 
 
-def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded: bool) -> None:
-    """Add the links after the gates: loaded, registered, received an event, last run."""
+def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], reading: WhyOptions) -> None:
+    """Add the links after the gates: loaded, registered, received an event, last run.
+
+    Folded, this is one sentence, and none if the sentence above the steps says the same.
+    """
     if not links:
         return
-    if not unfolded:
+    if not reading.unfolded:
         from hookscope.app.runs.activation_chain import chain_summary
 
         passed, text = chain_summary(tuple(links))
-        sign, style = LINK_SIGNS[passed]
-        sheet.put(
-            [(Content.styled(f" {sign}", style), 3)], safe_paragraph(text).stylize(MUTED if passed else "")
-        )
+        if passed is not False or not reading.explains("loads", "ran"):
+            sign, style = LINK_SIGNS[passed]
+            shown = safe_paragraph(text).stylize(MUTED if passed else "")
+            sheet.put([(Content.styled(f" {sign}", style), 3)], shown)
         if any(link.name == "loads" and link.passed is False for link in links):
             next_step = with_keys(
                 "press {hooks.edit} to open the error, {hooks.fire} to fire an event, which loads it again"
@@ -297,7 +301,7 @@ def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded
             sheet.put([(Content(), LINK_TITLE_WIDTH)], safe_paragraph(link.next_step).stylize(MUTED))
 
 
-SUMMARY_WIDTH = 40  # cells of a name in the border
+SUMMARY_WIDTH = 28  # cells of a name in the border
 SOURCE_CONTEXT = 3  # lines shown around a fault
 DECLARED_FIELDS = 24  # lines of a HOOK.md's header shown
 
@@ -319,13 +323,18 @@ class WhyOptions:
         chain = self.checked.chain if self.checked is not None else None
         return chain.sentence if chain is not None else ""
 
+    def explains(self, *steps: str) -> bool:
+        """Return True if the sentence explains the failure of one of these steps."""
+        chain = self.checked.chain if self.checked is not None else None
+        return chain is not None and chain.first_failed is not None and chain.first_failed.name in steps
+
 
 def why_title(row: HookRow, checked: HookCheck | None = None) -> tuple[Content, Content]:
     """Return the pane's title, with the name and the state, and the meaning of the state."""
     style, phrase = row.state_style, row.state_style.phrase
     if isinstance(row.item, HookStatus) and (failure := later_failure(row.item, checked, row.failed)):
         style, phrase = STATE_STYLES[State.BROKEN], failure.partition(":")[0]
-    name = safe_paragraph(row.name).truncate(SUMMARY_WIDTH, ellipsis=True)
+    name = Content(keep_ends(safe_word(row.name), SUMMARY_WIDTH))
     state = Content.styled(f"{style.glyph} {style.word}", style.style)
     return Content.assemble(name, "   ", state), Content.styled(f" – {phrase}", MUTED)
 
@@ -386,7 +395,7 @@ def _hook_part(
         put_failed_gate(sheet, gate, row, view, reading)
     put_passed_gates(sheet, gates_after_load(row.verdict.gates, reading.checked), view, reading.unfolded)
     if reading.checked is not None and (chain is None or reading.unfolded or not _says_all(chain)):
-        put_activation_chain(sheet, reading.checked.links, reading.unfolded)
+        put_activation_chain(sheet, reading.checked.links, reading)
     if reading.checked is not None:
         _findings(sheet, row, reading.checked, reading.unfolded)
     _notes(sheet, row, view, reading)

@@ -91,6 +91,9 @@ NOT_IN_KEY_BAR = {"fire_only", "fix_all", "undo", "folders"}
 HOOK_BINDINGS = bindings_of_scope("hooks", _HOOK_ACTIONS, {row[2] for row in _HOOK_ACTIONS} - NOT_IN_KEY_BAR)
 
 
+LIST_HINTS = (("hooks.group", "group"), ("list.why", "why"))  # in the border of a list with hooks
+
+
 class ListPane(Vertical):
     """The list with its heading and its filter."""
 
@@ -199,16 +202,17 @@ class WhyPane(SheetPane):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
-        self._fixes = True
+        self._offered: tuple[tuple[str, str], ...] = ()
 
-    def offer_fix(self, fixes: bool) -> None:
-        """Show or hide the fix key."""
-        if fixes != self._fixes:
-            self._fixes = fixes
+    def offer(self, state: ConsoleState) -> None:
+        """Show the keys that work for this state."""
+        offered = tuple(hint for hint in self.HINTS if not why_unavailable(hint[0].split(".")[1], state))
+        if offered != self._offered:
+            self._offered = offered
             self.border_subtitle = self.keys_named()
 
     def keys_named(self) -> Content:
-        return key_hints(*(hint for hint in self.HINTS if self._fixes or hint[1] != "fix"))
+        return key_hints(*self._offered)
 
     def action_fold(self) -> None:
         self.post_message(self.FoldRequested())
@@ -246,9 +250,10 @@ class HooksPane(RemovableWidget, Container):
         self._show_filter(before, state)
         if before.jumps != state.jumps:
             self.query_one(HookList).point_at(state.selected)
-        if state.view is None:
-            return
         view = state.view
+        self.query_one(WhyPane).offer(state)
+        if view is None:
+            return
         sheet_inputs = (state.row, view, state.source, state.unfolded, state.checked)
         if self._told is None or any(
             current is not other for current, other in zip(sheet_inputs, self._told, strict=True)
@@ -299,7 +304,8 @@ class HooksPane(RemovableWidget, Container):
             self._filter_shown = state.filter
         self._show_title(state, len(rows))
         filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
-        pane.border_subtitle = key_hints(filtered, ("hooks.group", "group"), ("list.why", "why"))
+        hints = (filtered, *LIST_HINTS) if rows else (filtered,) if state.filter else ()
+        pane.border_subtitle = key_hints(*hints)
         empty = self.query_one("#empty", Static)
         empty.update(_empty_text(state, len(rows)), layout=False)
         empty.display = not rows
@@ -330,7 +336,6 @@ class HooksPane(RemovableWidget, Container):
         from hookscope.console.panes import hook_sheets
 
         row, pane = state.row, self.query_one(WhyPane)
-        pane.offer_fix(not why_unavailable("fix", state))
         if row is None:
             nothing = Content.styled("No hook is selected.", MUTED)
             pane.show("", [Content("Why")], lambda _: nothing)
@@ -374,6 +379,11 @@ class HooksPane(RemovableWidget, Container):
             self.post_message(StateChanged(ChecksFolded()))
 
     # Actions. An unavailable action shows its reason.
+
+    def cannot(self, action: str) -> str:
+        """Return why an action has no effect; the key bar then omits it."""
+        needs_rows = action in ("filter", "group") and not self.state.rows
+        return "The list is empty." if needs_rows else ""
 
     def _may(self, action: str) -> HookRow | None:
         """Return the selected row if the action is available for it; else show the reason."""

@@ -56,6 +56,7 @@ MATRIX_SOURCE_WIDTH = 10
 DIFFERENCE_WIDTH = 40  # cells that differences need before the sources of hooks are shown
 LEAST_DIFFERENCE_WIDTH = 10  # with fewer cells, differences are not shown
 MATRIX_GAP = 1
+SAME = "same as "  # an earlier hook
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +104,13 @@ def matrix_row(line: ComparedHook, columns: MatrixColumns, like: ComparedHook | 
     states = [_matrix_cell(cell, columns.cell) for cell in line.cells]
     difference_cells = []
     if columns.said:
-        texts = [f"same as {safe_word(like.name)}"] if like is not None else []
+        name = keep_ends(safe_word(like.name), columns.said - len(SAME)) if like is not None else ""
+        texts = [SAME + name] if name else []
         known = like.differs if like is not None else ()
         texts += [safe_word(difference.text, 200) for difference in line.differs if difference not in known]
         difference_cells = [fixed_width("; ".join(dict.fromkeys(texts)) or "equal", columns.said, MUTED)]
     return Content(" " * MATRIX_GAP).join(
-        [fixed_width(safe_word(line.name), columns.name), *states, *difference_cells]
+        [fixed_width(keep_ends(safe_word(line.name), columns.name), columns.name), *states, *difference_cells]
     )
 
 
@@ -237,6 +239,7 @@ def _run_row(line: ComparedOutcome, first: int, width: int) -> Iterator[Content]
         yield Content.assemble(mark, name, Content(" ").join(cells))
 
 
+COMPARING = "Each host's rules are read; then this shows how the hosts differ."
 MATRIX_FRAME = 3  # lines of the matrix's border and heading
 
 
@@ -378,11 +381,20 @@ class HostsPane(RemovableWidget, Container):
 
     def show(self, comparison: HostComparison) -> None:
         """Show another comparison; the selected hook stays selected."""
-        self.comparison = comparison
+        is_first, self.comparison = self.comparison is None, comparison
         self._draw()
+        if is_first:
+            self.refresh_bindings()
 
     def cannot(self, action: str) -> str:
         """Return why an action is unavailable; the key bar then omits it."""
+        if self.comparison is None and action in ("fire", "narrow"):
+            return "The hosts are still being compared."
+        line = self.query_one(Matrix).line if self.parts_mounted else None
+        if action == "edit_hook" and line is None:
+            return "No hook is selected: there is nothing to open."
+        if action == "copy_hook" and line is None and not self.shown_runs:
+            return "No hook is selected: there is nothing to copy."
         if action != "runs" or self.runs:
             return ""
         if self.firing:
@@ -419,7 +431,7 @@ class HostsPane(RemovableWidget, Container):
         if comparison is None:
             matrix.border_title = Content.styled("Hosts   comparing …", MARK_MUTED)
             return
-        title = Content(f"Hosts   {len(comparison.sides)} with the same folders")
+        title = Content(f"Hosts   {len(comparison.sides)} hosts read the same folders")
         if comparison.compares_machines:
             named = " and ".join(safe_word(side.name, 40) for side in comparison.sides)
             title = Content.assemble(
@@ -446,14 +458,15 @@ class HostsPane(RemovableWidget, Container):
             below.border_subtitle = key_hints(("hosts.runs", "back to the hook"))
             below.show(f"runs {id(runs)}", [title], lambda width: compared_runs_sheet(runs, width))
             return
-        below.border_subtitle = key_hints(("hosts.copy", "copy"), ("hosts.edit", "edit"))
+        hints = (("hosts.copy", "copy"), ("hosts.edit", "edit")) if line is not None else ()
+        below.border_subtitle = key_hints(*hints)
         if line is None:
             hint = (
                 with_keys("No differences. Press {hosts.narrow} to show all hooks.")
                 if self._different
                 else "No hook was found."
             )
-            empty = Content.styled(hint if self.comparison is not None else "", MARK_MUTED)
+            empty = Content.styled(hint if self.comparison is not None else COMPARING, MARK_MUTED)
             below.show("", [Content()], lambda _: empty)
             return
         events = safe_word(", ".join(line.events), 80)
@@ -485,8 +498,8 @@ class HostsPane(RemovableWidget, Container):
         self.post_message(HostsRequested("compare"))
 
     def action_narrow(self) -> None:
-        if self.comparison is None:
-            self.app.notify("The hosts are still being compared.", markup=False)
+        if problem := self.cannot("narrow"):
+            self.app.notify(problem, markup=False)
             return
         self._different = not self._different
         self._draw()
@@ -511,7 +524,7 @@ class HostsPane(RemovableWidget, Container):
         hooks = [cell.row.hook for cell in line.cells if cell.row is not None] if line is not None else []
         place = (hooks[0].manifest or hooks[0].handler) if hooks else line.path if line is not None else None
         if place is None:
-            self.app.notify("No hook is selected: there is nothing to open.", markup=False)
+            self.app.notify(self.cannot("edit_hook"), markup=False)
         else:
             self.post_message(EditorRequested(FilePosition(place)))
 
@@ -520,7 +533,7 @@ class HostsPane(RemovableWidget, Container):
         if self.shown_runs:
             self.post_message(CopyRequested(compared_runs_sheet(self.shown_runs, 160).plain, "runs"))
         elif line is None:
-            self.app.notify("No hook is selected: there is nothing to copy.", markup=False)
+            self.app.notify(self.cannot("copy_hook"), markup=False)
         else:
             self.post_message(
                 CopyRequested(

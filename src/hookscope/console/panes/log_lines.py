@@ -17,6 +17,7 @@ from hookscope.console.theme.text_styles import (
     OUTCOME_MARKS,
     counted,
     fixed_width,
+    keep_ends,
     safe_line,
     safe_text,
     safe_word,
@@ -32,40 +33,42 @@ LEVEL_SIGNS: Mapping[str, tuple[str, str]] = {
     "warn": ("!", "$text-warning"),
     "debug": ("·", MARK_MUTED),
 }
-KIND_SIGNS: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # a host's real event, in any theme
+KIND_SIGNS: Mapping[str, str] = {"real": "≈"}  # a host's real event
 KIND_WIDTH, SHORT_KIND_WIDTH = 10, 8  # cells: quarantine, accepted
 LEVEL_WIDTH = 5  # cells: error, the longest level
-WIDE_LOG_WIDTH = 130  # cells; wider logs show the level as a word too
-ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds and longer subjects
+ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds, the level as a word too, and longer subjects
 NARROW_LOG_WIDTH = 64  # cells; narrower logs show no kind
+LEAST_SUBJECT, MOST_SUBJECT = 10, 26  # cells of the subjects' column
 LONGEST_ENTRY = 600  # characters of an entry's text
 TEXT_INDENT = 2  # cells before the text of an entry, if it has its own line
 
 
-def entry_line(entry: LogEntry, width: int, mark: str = "") -> Content:
+def entry_line(entry: LogEntry, width: int, mark: str = "", widest: int = MOST_SUBJECT) -> Content:
     """Return the line of an entry: time, level, kind, subject, text. A narrow line has no kind.
 
-    `mark`: the sign of a folded or unfolded run, shown after the kind.
+    `mark`: the sign of a folded or unfolded run, shown after the kind. `widest`: the cells of the widest
+    subject in the log.
     """
-    prefix = _entry_prefix(entry, width, mark)
+    prefix = _entry_prefix(entry, width, mark, _subject_width(width, widest))
     text = Content(safe_word(entry.text, LONGEST_ENTRY))
     return prefix + text.truncate(max(width - prefix.cell_length, 1), ellipsis=True)
 
 
-def entry_lines(entry: LogEntry, width: int, mark: str = "") -> Content:
+def entry_lines(entry: LogEntry, width: int, mark: str = "", _: int = 0) -> Content:
     """Return the two lines of an entry in a narrow log: everything but the text, then the text."""
     first = _entry_prefix(entry, width, mark, _room_of_subject(width)).truncate(width, ellipsis=True)
     text = Content(" " * TEXT_INDENT + safe_word(entry.text, LONGEST_ENTRY))
     return Content("\n").join([first, text.truncate(max(width, 1), ellipsis=True)])
 
 
-def is_cut(entry: LogEntry, width: int, row_height: int = 1) -> bool:
+def is_cut(entry: LogEntry, width: int, row_height: int, widest: int) -> bool:
     """Return True if the lines of an entry, of this width, truncate its subject or text."""
     text = Content(safe_word(entry.text, LONGEST_ENTRY + 1)).cell_length
     subject = Content(safe_word(entry.subject, 200)).cell_length
     if row_height > 1:
         return text > width - TEXT_INDENT or subject > _room_of_subject(width)
-    return text > width - _entry_prefix(entry, width).cell_length or subject > _subject_width(width)
+    room = _subject_width(width, widest)
+    return text > width - _entry_prefix(entry, width, "", room).cell_length or subject > room
 
 
 def _room_of_subject(width: int) -> int:
@@ -73,30 +76,34 @@ def _room_of_subject(width: int) -> int:
     return max(10, width - 14)
 
 
-def _entry_prefix(entry: LogEntry, width: int, mark: str = "", subject_width: int = 0) -> Content:
-    """Return everything before the text. `subject_width`: if it does not follow from the line's width."""
+def _entry_prefix(entry: LogEntry, width: int, mark: str, subject_width: int) -> Content:
+    """Return everything before the text."""
     at = in_local_time(entry.at)
     roomy, narrow = width >= ROOMY_LOG_WIDTH, width < NARROW_LOG_WIDTH
     time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
     level = LEVEL_ALIASES.get(entry.level.lower(), entry.level.lower())
     glyph, style = LEVEL_SIGNS.get(level, (" ", MARK_MUTED))
-    if glyph == " ":
-        glyph, style = KIND_SIGNS.get(entry.kind, (glyph, style))
-    word = fixed_width(safe_word(level, 40), LEVEL_WIDTH, style) + "  " if width >= WIDE_LOG_WIDTH else ""
+    kind_name = entry.kind
+    if entry.kind in KIND_SIGNS and roomy:
+        kind_name = f"{KIND_SIGNS[entry.kind]} {entry.kind}"
+    elif entry.kind in KIND_SIGNS and glyph == " ":
+        glyph, style = KIND_SIGNS[entry.kind], ""  # in any theme
+    word = fixed_width(safe_word(level, 40), LEVEL_WIDTH, style) + "  " if roomy else ""
     kind_width = KIND_WIDTH if roomy else SHORT_KIND_WIDTH
-    kind = fixed_width(safe_word(f"{entry.kind} {mark}".rstrip(), 40), kind_width, MARK_MUTED) + " "
+    kind = fixed_width(safe_word(f"{kind_name} {mark}".rstrip(), 40), kind_width, MARK_MUTED) + " "
     return Content.assemble(
         Content.styled(f"{time} " if narrow else f"{time}  ", MARK_MUTED),
         Content.styled(f"{glyph} ", style),
         word,
         Content.styled(f"{mark or ' '} ", MARK_MUTED) if narrow else kind,
-        fixed_width(safe_word(entry.subject, 200), subject_width or _subject_width(width)),
+        fixed_width(keep_ends(safe_word(entry.subject, 200), subject_width), subject_width),
         " " if narrow else "  ",
     )
 
 
-def _subject_width(width: int) -> int:
-    return max(10, min(width // 3, 26, max(18, width // 5)))
+def _subject_width(width: int, widest: int) -> int:
+    """Return the cells of the subjects' column: as many as the widest subject needs, if the text has room."""
+    return max(LEAST_SUBJECT, min(widest, width // 3, MOST_SUBJECT, max(22, width // 5)))
 
 
 MOST_EFFECTS = 12  # messages and changes of one handler that are listed
@@ -170,12 +177,15 @@ def _value_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)[: LONGEST_VALUE * 4]
 
 
-def run_details(number: int, run: Run) -> Content:
-    """Return the outcome of a run, each handler with its effects, and the hooks that did not run."""
-    return Content("\n").join(_run_lines(number, run))
+def run_details(number: int, run: Run, only: str = "") -> Content:
+    """Return the outcome of a run, each handler with its effects, and the hooks that did not run.
+
+    `only`: the hook of the only handlers to list.
+    """
+    return Content("\n").join(_run_lines(number, run, only))
 
 
-def _run_lines(number: int, run: Run) -> Iterator[Content]:
+def _run_lines(number: int, run: Run, only: str) -> Iterator[Content]:
     failed = len(run.failed)
     outcome = (f"✗ {failed} failed", "$text-error") if failed else ("✓ ok", "$text-success")
     if run.cancelled:
@@ -191,11 +201,12 @@ def _run_lines(number: int, run: Run) -> Iterator[Content]:
         yield Content("→ ") + safe_line(run.ending.verdict, 300)
     if run.guarded is not None:
         yield Content.styled(f"on copies: {counted(len(run.guarded.changes), 'file')} changed", MUTED)
+    yield Content()
     for result in run.results:
-        yield Content()
-        yield handler_head(result)
-        yield from (Content("  ") + line for line in handler_effects(result))
-    skipped = [item for item in run.not_run if item.subscribed and not item.exclusion]
+        if only in ("", result.call.name):
+            yield handler_head(result)
+            yield from (Content("  ") + line for line in handler_effects(result))
+    skipped = [item for item in run.not_run if item.subscribed and not item.exclusion and not only]
     if skipped:
         yield Content()
         yield from map(_not_run_line, skipped[:MOST_NOT_RUN])

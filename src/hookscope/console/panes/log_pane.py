@@ -47,6 +47,7 @@ MOST_COPIED = 1_000_000  # characters
 LEAST_HEIGHT_WITH_ENTRY = 10  # lines of a log that has room for the whole entry below
 LEAST_HEIGHT_WITH_CHIPS = 12  # lines of a log that has room for the chips
 DETAILS_BELOW, DETAILS_BESIDE = 18, 180  # lines or cells of a log with details below or beside its rows
+MOST_OF_FEW = 32  # per cent of the height; the details get the room that fewer entries do not need
 DETAILS_SECONDS = 0.12  # seconds that the cursor rests on an entry before its details are read
 LONGEST_SHOWN = 2_000  # characters of the entry shown whole
 
@@ -135,6 +136,7 @@ class LogPane(RemovableWidget, Widget):
         }
         & > #details > FittedText { width: 1fr; height: auto; }
         &.-detailed > #details { display: block; }
+        &.-few > #details { height: 60%; }
         &.-beside > #details {
             dock: right; height: 1fr; width: 36%; border-top: none; border-left: solid $border-blurred;
         }
@@ -185,6 +187,7 @@ class LogPane(RemovableWidget, Widget):
         self._resting: Timer | None = None  # until the details of the selected entry are read
         self._detailed: LogEntry | None = None  # the entry whose details are shown or being read
         self._shown_details = Content()
+        self._has_events = False  # whether an entry has details: its run or its real event
         self._folds = FoldedRuns()
         self._index = LogIndex(self.ring, self._folds.shows)  # the shown index
         self._index_filter = LogFilter()  # of the shown index; empty if it folds handlers
@@ -243,6 +246,7 @@ class LogPane(RemovableWidget, Widget):
     def add(self, entries: Sequence[LogEntry]) -> None:
         """Add entries, oldest first. The end of a run takes the place of its start."""
         for entry in entries:
+            self._has_events |= entry.run is not None or entry.real is not None
             end = self.ring.end
             number = self._folds.add_to(self.ring, entry)
             if number < end:
@@ -354,7 +358,11 @@ class LogPane(RemovableWidget, Widget):
         """Show the details of the entry under the cursor; without room, its text if its line is cut."""
         view = self.query_one(LogView)
         entry, part = view.entry, self.query_one("#entry", Static)
-        if self.has_details:
+        self.set_class(self.has_details and entry is not None and self._has_events, "-detailed")
+        if not self._typed:  # nothing moves while a filter is typed
+            lines = view.line_count * view.row_height
+            self.set_class(lines * 100 <= self.size.height * MOST_OF_FEW, "-few")
+        if self.has_class("-detailed"):
             part.remove_class("-cut")
             self._await_details(entry)
             return
@@ -400,7 +408,6 @@ class LogPane(RemovableWidget, Widget):
             self._chips_line.update(chips_line(self.chips, self.size.width))
         if shown or "_chips_line" in self.__dict__:
             self._chips_line.set_class(shown, "-shown")
-        self.set_class(self.has_details, "-detailed")
         self.set_class(self.has_details and self.size.width >= DETAILS_BESIDE, "-beside")
         is_tall_and_narrow = self.has_details and self.size.width <= NARROW_LOG_WIDTH
         self.query_one(LogView).set_row_height(2 if is_tall_and_narrow else 1)
@@ -483,7 +490,8 @@ class LogPane(RemovableWidget, Widget):
         """Turn a chip to its next value."""
         chips = self.chips.turned(name, self.query_one(LogView).entry)
         if chips == self.chips:
-            self.app.notify(f"This entry has no {name}. Select an event or a run first.", markup=False)
+            instead = "an event or a run" if name == "event" else "a run or one of its handlers"
+            self.app.notify(f"This entry has no {name}. Select {instead} first.", markup=False)
             return
         self.chips = chips
         self._refilter()

@@ -97,7 +97,7 @@ class LogView(LineList):
         if entry is None:
             return Content()
         line = entry_line if self.row_height == 1 else entry_lines
-        return line(entry, width, self._mark(entry))
+        return line(entry, width, self._mark(entry), self._index.ring.widest_subject)
 
     def _mark(self, entry: LogEntry | None) -> str:
         """Return the fold sign of an entry; empty if its run has nothing to unfold."""
@@ -118,8 +118,9 @@ class LogView(LineList):
             return super().render_line(y)
         cursor = 1 + self.has_focus if line == self.cursor else 0
         # The entry of a run changes its kind when the run ends.
-        key = self._index.number(line), part, entry.kind, self.inner_width, cursor, self._mark(entry)
-        return self._strips.drawn((*key, self.row_height), partial(super().render_line, y))
+        place = self._index.number(line), part, entry.kind, cursor, self._mark(entry)
+        measures = self.inner_width, self.row_height, self._index.ring.widest_subject
+        return self._strips.drawn((*place, *measures), partial(super().render_line, y))
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -127,7 +128,8 @@ class LogView(LineList):
 
     def cuts(self, entry: LogEntry) -> bool:
         """Return True if the list shows only a part of this entry's text."""
-        return is_cut(entry, self.inner_width - CURSOR_GUTTER, self.row_height)
+        widest = self._index.ring.widest_subject
+        return is_cut(entry, self.inner_width - CURSOR_GUTTER, self.row_height, widest)
 
     def watch_cursor(self, before: int, now: int) -> None:
         self.following = now >= self.line_count - 1

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from hookscope.console.theme.text_styles import FAINT, MUTED, Sheet, safe_line, safe_paragraph
+from hookscope.console.theme.text_styles import (
+    FAINT,
+    MUTED,
+    Sheet,
+    keep_ends,
+    safe_paragraph,
+    safe_word,
+    word_width,
+)
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
@@ -66,15 +74,16 @@ def _event_part(sheet: Sheet, key: str, view: Snapshot) -> None:
 
 
 def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Registration, ...]) -> None:
-    for number, call in enumerate(calls[:MOST_HANDLERS], 1):
-        under = "" if call.key == key else f" · subscribed to {call.key}"
+    names = [safe_word(call.name, 40) for call in calls[:MOST_HANDLERS]]
+    width = min(max(map(word_width, names)), sheet.width * 2 // 5)
+    for number, (name, call) in enumerate(zip(names, calls, strict=False), 1):
+        under = "" if call.key == key else f" · via {call.key}"
         source = call.hook.folder.source if call.hook is not None else "registered by code"
         runs = call.hook is None or call.hook.language in view.languages
         node = "" if runs else " · needs Node"
-        body = Content.assemble(
-            safe_line(call.name, 40), "   ", safe_paragraph(source + under + node).stylize(FAINT)
-        )
-        sheet.put([(Content.styled(f"{number:>3}", MUTED), 5)], body, 1)
+        body = safe_paragraph(source + under + node).stylize(FAINT)
+        head = [(Content.styled(f"{number:>3}", MUTED), 5), (Content(keep_ends(name, width)), width + 3)]
+        sheet.put(head, body, 1)
     if len(calls) > MOST_HANDLERS:
         sheet.paragraph(Content.styled(f"… and {len(calls) - MOST_HANDLERS} more", MUTED), 6)
 

@@ -39,13 +39,13 @@ def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) 
     )
     sheet.paragraph(Content(f"{count_text} No set-up is needed. Nothing was written or run."))
     sheet.blank()
-    fire = Content("fire a test event at the selected hook")
-    if row is not None and row.events:
-        fire = Content.assemble(fire, ("   ", ""), safe_paragraph(f"({row.events[0]})").stylize(MUTED))
     room = width - START_INDENT - len(key_of("list.why")) - START_GAP
     reason_by_key = {key_of("list.why"): _reason(row, room)} if row is not None and row.why else {}
+    if row is not None and row.events:
+        event = safe_paragraph(f"({row.events[0]})").stylize(MUTED)
+        fire = Content.assemble("fire a test event at the selected hook   ", event)
+        reason_by_key[key_of("hooks.fire")] = fire
     reason_by_key |= {
-        key_of("hooks.fire"): fire,
         key_of("hooks.new"): Content("create your own hook, opened in $EDITOR"),
         key_of("hooks.folders"): Content("searched folders, highest precedence first"),
     }

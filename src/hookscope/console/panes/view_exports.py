@@ -67,7 +67,7 @@ def export_hook_list(
 ) -> ViewExport:
     """Return the listed hooks; hooks that the filter hides are neither in the text nor in the document."""
     return ViewExport(
-        "list of hooks",
+        "the list of hooks",
         "hooks",
         partial(_list_text, rows, view, grouping, filtered),
         partial(_list_document, rows, view),
@@ -105,20 +105,23 @@ def export_hook(
         else partial(json_documents.rejected_document, item)
     )
     return ViewExport(
-        f"report on {one.name}", one.name, partial(hook_report, one, view, source, checked), document
+        f"the report on {one.name}", one.name, partial(hook_report, one, view, source, checked), document
     )
 
 
 def export_registry(view: Snapshot) -> ViewExport:
     """Return the registry: the handlers of each event, in call order."""
-    return ViewExport("registry", "registry", lambda: registry_sheet(view, EXPORT_WIDTH).plain + "\n")
+    return ViewExport("the registry", "registry", lambda: registry_sheet(view, EXPORT_WIDTH).plain + "\n")
 
 
 def export_log(entries: Iterable[LogEntry]) -> ViewExport:
     """Return the entries, one per line."""
     log_entries = tuple(entries)
     return ViewExport(
-        "log", "log", lambda: _lines(map(log_entry_text, log_entries)), partial(_log_document, log_entries)
+        "the log",
+        "log",
+        lambda: _lines(map(log_entry_text, log_entries)),
+        partial(_log_document, log_entries),
     )
 
 
@@ -149,7 +152,7 @@ def export_hosts(
     comparison: HostComparison, lines: Sequence[Compared], runs: Sequence[RunAtHost] = (), *, different: bool
 ) -> ViewExport:
     """Return the matrix, and the runs of an event at every host if they are shown."""
-    what = "comparison and the runs" if runs else "comparison"
+    what = "the comparison and the runs" if runs else "the comparison"
     return ViewExport(
         what,
         "hosts",
@@ -176,13 +179,13 @@ def export_event(event: Event) -> ViewExport:
     """Return the composed event."""
     document = json_documents.event_document(event)
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    return ViewExport("event", file_stem(event.key), lambda: text, lambda: document)
+    return ViewExport("the event", file_stem(event.key), lambda: text, lambda: document)
 
 
 def export_plan(plan: Plan, as_text: Callable[[], str]) -> ViewExport:
     """Return the plan; `as_text` returns its text."""
     return ViewExport(
-        "plan", f"plan-{file_stem(plan.event.key)}", as_text, partial(json_documents.plan_document, plan)
+        "the plan", f"plan-{file_stem(plan.event.key)}", as_text, partial(json_documents.plan_document, plan)
     )
 
 

@@ -182,7 +182,7 @@ STOP_REASONS = {
     "error": ("", "$text-error"),
 }
 SIDE_BY_SIDE_WIDTH = 110  # cells; wider screens show lines and variables side by side
-WIDEST_DEBUGGER = 160  # cells of the screen, as in its style
+WIDEST_DEBUGGER = 200  # cells of the screen, as in its style
 DEBUGGER_FRAME = 8  # cells of the frame that its title cannot use
 LEAST_PATH = 16  # cells of a path at least
 NAME_WIDTHS = (30, 20, 12, 8)  # cells of a name at most; fewer if there is little room
@@ -235,7 +235,7 @@ class DebugScreen(Overlay[None]):
     DEFAULT_CSS = """
     DebugScreen {
         & > Vertical, &.-tall > Vertical {
-            width: 100%; max-width: 160; height: 1fr; max-height: 46; padding: 0 1;
+            width: 100%; max-width: 200; height: 1fr; max-height: 46; padding: 0 1;
         }
         & #debug-source { height: 2fr; }
         & #debug-parts { height: 1fr; layout: vertical; }
@@ -259,8 +259,8 @@ class DebugScreen(Overlay[None]):
         with Vertical() as frame:
             frame.border_subtitle = key_hints(
                 ("debug.over", "over"), ("debug.into", "into"), ("debug.out", "out"), ("debug.on", "on"),
-                ("debug.right", "more"), ("debug.rest", "run all"), ("debug.line", "breakpoint"),
-                ("debug.ask", "ask"),
+                ("debug.right", "more"), ("debug.rest", "run all"), ("debug.line", "break"),
+                ("debug.ask", "ask"), gap=2,
             )  # fmt: skip
             with Horizontal(id="debug-parts"):
                 yield SourceLines()
@@ -284,6 +284,7 @@ class DebugScreen(Overlay[None]):
         self.query_one(SourceLines).show(stop)
         self.query_one(VariableLines).show(stop)
         self.query_one(Vertical).border_title = self._title()
+        self.show_keys()
         if stop.said is not None or moved or stop is before:
             self._say(stop.said, stop.error or stop.note)
 
@@ -335,13 +336,18 @@ class DebugScreen(Overlay[None]):
             await getattr(self._debugger, said)()
 
     async def action_turn(self, by: int) -> None:
-        at = self._stop.at + by
-        if not 0 <= at < len(self._stop.frames):
-            self.notify(
-                "This is the outermost call." if by < 0 else "This is the innermost call.", markup=False
-            )
+        if why := self.cannot(f"turn({by})"):
+            self.notify(why, markup=False)
         elif self._is_stopped:
-            await self._debugger.select_frame(at)
+            await self._debugger.select_frame(self._stop.at + by)
+
+    def cannot(self, action: str) -> str:
+        """Return why an action would have no effect now."""
+        if action == "turn(-1)" and self._stop.at == 0:
+            return "This is the outermost call."
+        if action == "turn(1)" and self._stop.at + 1 == len(self._stop.frames):
+            return "This is the innermost call."
+        return ""
 
     async def action_name_line(self) -> None:
         number = self.query_one(SourceLines).number

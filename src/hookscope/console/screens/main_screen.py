@@ -53,6 +53,12 @@ if TYPE_CHECKING:
     from hookscope.console.dialogs.palette import PaletteSource
     from hookscope.console.widgets.task_bar import Task
 
+STILL_SCANNING = "Still scanning."
+# These need the first scan.
+SCAN_ACTIONS = frozenset(
+    {"dialect", "what_if", "all_real", "verify", "report", "workers", "workspaces", "share"}
+)
+
 
 class PaneFocus:
     """The focus of one screen. Moving it to another pane changes the state."""
@@ -237,6 +243,14 @@ class MainScreen(PaintedOnce[None]):
 
     # Keys of all panes.
 
+    def cannot(self, action: str) -> str:
+        """Return why an action would have no effect; the menu then omits it."""
+        if action == "zoom" and self.state.zoom is None and len(self.panes.shown) == 1:
+            return "This is the only pane."
+        if action in SCAN_ACTIONS and self.state.view is None:
+            return STILL_SCANNING
+        return self.controllers.whatif.why_no_reset() if action == "all_real" else ""
+
     def action_mode(self, mode: Mode) -> None:
         before = self.state
         self.store.change(ModeChosen(mode))
@@ -250,8 +264,8 @@ class MainScreen(PaintedOnce[None]):
         pane, zoom = pane_of(self.focused), self.state.zoom
         if zoom is None and pane is None:
             self.context.notify(with_keys("No pane has the focus: {console.next} selects one."), "warning")
-        elif zoom is None and self.panes.shown == (pane,):
-            self.context.notify("This is the only pane.")
+        elif why := self.cannot("zoom"):
+            self.context.notify(why)
         else:
             self.store.change(PaneZoomed(None if zoom is not None else pane))
 
@@ -321,6 +335,6 @@ class MainScreen(PaintedOnce[None]):
         from hookscope.console.dialogs.tap_and_workers import WorkersScreen
 
         if self.bridge.opener.opened is None:
-            self.context.notify("Still scanning.", "warning")
+            self.context.notify(STILL_SCANNING, "warning")
         else:
             self.app.push_screen(WorkersScreen(self.bridge.bench))

@@ -13,15 +13,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.suggester import Suggester
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Input, Static
 
 from hookscope.console.dialogs.base_dialogs import Dialog, Overlay
 from hookscope.console.keymap.active_keys import key_hints, with_keys
 from hookscope.console.screens.packs_sheets import PackRow, PackUses, pack_line, pack_sheet
 from hookscope.console.theme.text_styles import MUTED, Sheet, safe_text
 from hookscope.console.widgets.input_fields import LabeledForm, WordChoice
-from hookscope.console.widgets.lines import SCROLLBAR_ROOM, FittedText, ScrollBox
+from hookscope.console.widgets.lines import SCROLLBAR_ROOM, FittedText, LineList, ScrollBox
 from hookscope.packs.install_plan import InstallOptions
 
 if TYPE_CHECKING:
@@ -34,10 +33,10 @@ PACK_BINDINGS: list[BindingType] = [
     Binding("n", "install", "Install", id="packs.install", tooltip="Preview a package, and install it"),
     Binding("plus", "link", "Link", id="packs.link", tooltip="Link to your own folder instead of copying it"),
     Binding("N", "update", "Update", id="packs.update", tooltip="Preview an update of the selected pack"),
+    Binding("delete", "remove", "Remove", id="packs.remove", tooltip="Preview the removal of a pack"),
     Binding("U", "update_all", "Update all", id="packs.all", tooltip="Update every pack, one after another"),
     Binding("asterisk", "check", "Check", id="packs.check", tooltip="Check all sources for newer versions"),
     Binding("d", "diff", "Diff", id="packs.diff", tooltip="Show changes since the install"),
-    Binding("delete", "remove", "Remove", id="packs.remove", tooltip="Preview the removal of a pack"),
     Binding("R", "recheck", "Recheck", id="packs.recheck", tooltip="Read all files of the packs again"),
     Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy the details of the selected pack"),
     Binding("question_mark", "app.help", "Help", show=False, id="packs.help", tooltip="These keys"),
@@ -57,6 +56,19 @@ PACKS_HINT = (
 )
 
 
+class PackLines(LineList):
+    """A line for each installed pack."""
+
+    rows: tuple[PackRow, ...] = ()
+
+    @property
+    def line_count(self) -> int:
+        return len(self.rows)
+
+    def line_at(self, index: int, width: int) -> Content:
+        return pack_line(self.rows[index], self.rows, width)
+
+
 class PacksScreen(Dialog[None]):
     """Shows packs; a controller handles its requests.
 
@@ -74,11 +86,7 @@ class PacksScreen(Dialog[None]):
         & > Vertical { width: 100%; height: 100%; background: transparent; }
         & > Vertical, &.-tall > Vertical { padding: 0 1; }
         & Container { height: 1fr; layout: vertical; }
-        & OptionList {
-            height: auto; max-height: 8; border: none; padding: 0; background: transparent;
-            text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
-            &:focus { border: none; }
-        }
+        & PackLines { max-height: 8; }
         & VerticalScroll {
             height: 1fr; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
             border-top: solid $border-blurred;
@@ -88,7 +96,7 @@ class PacksScreen(Dialog[None]):
         & #packs-said { height: auto; max-height: 5; display: none; margin: 1 0 0 0; }
         & #packs-said.-said { display: block; }
         &.-beside Container { layout: horizontal; }
-        &.-beside OptionList { width: 50%; min-width: 72; max-width: 92; height: 1fr; max-height: 100%; }
+        &.-beside PackLines { width: 50%; min-width: 72; max-width: 92; max-height: 100%; }
         &.-beside VerticalScroll {
             border-top: none; border-left: solid $border-blurred; padding: 0 0 0 1;
             &:focus { border-left: heavy $border; }
@@ -109,13 +117,13 @@ class PacksScreen(Dialog[None]):
         with Vertical() as frame:
             frame.border_title = "Packs"
             with Container():
-                yield OptionList(id="packs-rows", markup=False)
+                yield PackLines(id="packs-rows")
                 with VerticalScroll(id="packs-about"):
                     yield Static(id="packs-sheet", markup=False)
             yield Static(id="packs-said", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).focus()
+        self.query_one(PackLines).focus()
         self._controller.opened(self)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -127,23 +135,23 @@ class PacksScreen(Dialog[None]):
     @property
     def row(self) -> PackRow | None:
         """The selected pack."""
-        at = self.query_one(OptionList).highlighted
-        rows = self._rows or ()
-        return rows[at] if at is not None and at < len(rows) else None
+        lines = self.query_one(PackLines)
+        return lines.rows[lines.cursor] if lines.rows else None
 
     def show(self, rows: Sequence[PackRow], view: Snapshot, fresh: str = "") -> None:
         """Show the installed packs; the selection stays, unless a pack is `fresh`."""
         chosen = fresh or (self.row.id if self.row is not None else "")
         self._rows, self._view = tuple(rows), view
-        listed = self.query_one(OptionList)
-        width = listed.scrollable_content_region.width - SCROLLBAR_ROOM if listed.size.width else 58
-        listed.set_options(Option(pack_line(row, rows, width)) for row in rows)
+        listed = self.query_one(PackLines)
+        listed.rows = self._rows
+        listed.styles.height = "1fr" if self.has_class("-beside") else len(rows)
         if rows and not listed.display:
             self.call_after_refresh(listed.focus)
         listed.display = bool(rows)
         self.set_class(not rows, "-none")
         ids = [row.id for row in rows]
-        listed.highlighted = None if not rows else ids.index(chosen) if chosen in ids else 0
+        listed.lines_changed()
+        listed.cursor = ids.index(chosen) if chosen in ids else 0
         frame = self.query_one(Vertical)
         frame.border_title = f"Packs {len(rows)}   {view.host.dialect.product}"
         self._draw()
@@ -169,13 +177,13 @@ class PacksScreen(Dialog[None]):
         said.set_class(bool(lines), "-said")
         said.update(Content("\n").join(lines))
 
-    @on(OptionList.OptionHighlighted)
-    def _moved(self, event: OptionList.OptionHighlighted) -> None:
+    @on(LineList.Moved)
+    def _moved(self, event: LineList.Moved) -> None:
         event.stop()
         self._draw()
 
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
+    @on(LineList.Chosen)
+    def _chosen(self, event: LineList.Chosen) -> None:
         event.stop()
         self.query_one("#packs-about").focus()
 
@@ -208,7 +216,7 @@ class PacksScreen(Dialog[None]):
         if self._controller.busy:
             self._controller.stop()
         elif self._rows and self.query_one("#packs-about").has_focus:
-            self.query_one(OptionList).focus()
+            self.query_one(PackLines).focus()
         else:
             self.dismiss(None)
 

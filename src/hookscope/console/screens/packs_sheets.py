@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
-from hookscope.console.dialogs.edit_preview import DIFF_STYLES
+from hookscope.console.dialogs.edit_preview import diff_lines
 from hookscope.console.keymap.active_keys import key_of, with_keys
 from hookscope.console.theme.text_styles import (
     MUTED,
@@ -19,7 +19,6 @@ from hookscope.console.theme.text_styles import (
     Sheet,
     keep_ends,
     keep_tail,
-    safe_code_line,
     safe_line,
     safe_paragraph,
 )
@@ -105,15 +104,10 @@ def put_uses(sheet: Sheet, uses: HandlerUses, indent: int) -> None:
 def put_diff(sheet: Sheet, preview: str) -> None:
     """Add the lines of a unified diff, except for its two header lines."""
     lines = preview.splitlines()[2:]
-    for text in _first_diff_lines(lines):
-        shown = safe_code_line(text)
-        sheet.paragraph(shown.stylize(DIFF_STYLES.get(text[:1], MUTED)) if shown else shown, 2)
+    for shown in diff_lines(lines[:MOST_DIFF_LINES]):
+        sheet.paragraph(shown, 2)
     if len(lines) > MOST_DIFF_LINES:
         sheet.paragraph(Content.styled(f"and {len(lines) - MOST_DIFF_LINES:,} more lines", MUTED), 2)
-
-
-def _first_diff_lines(lines: list[str]) -> Iterator[str]:
-    yield from lines[:MOST_DIFF_LINES]
 
 
 MOST_PACK_FILES = 200  # files that are listed
@@ -297,7 +291,7 @@ def pack_plan_sheet(
 ) -> Content:
     """Return the plan as `--dry-run` shows it. `diffs`: the diffs of replaced files, by path."""
     sheet = Sheet(width)
-    _put_origin(sheet, planned)
+    _put_origin(sheet, planned, machine)
     for path in planned.on_disk.files_to_keep[:MOST_PLANNED_FILES]:
         kept = safe_paragraph(f"! changed since the install, a copy is kept: {machine.short(path)}")
         sheet.paragraph(kept.stylize("$text-warning"))
@@ -341,18 +335,24 @@ def failed_integrity_sheet(planned: PackPlan, machine: Machine, width: int) -> C
     return sheet.content()
 
 
-def _put_origin(sheet: Sheet, planned: PackPlan) -> None:
+def _origin_text(record: InstalledPack, origin: str, machine: Machine) -> str:
+    """Return the source of a pack: a short path, or what a registry resolved."""
+    is_local = record.source in ("folder", "archive")
+    return f"{record.source} {machine.short(Path(record.spec)) if is_local else origin}"
+
+
+def _put_origin(sheet: Sheet, planned: PackPlan, machine: Machine) -> None:
     before, after = planned.before, planned.after
     if planned.drift:
         sheet.paragraph(Content.assemble(("✗ ", "$text-error"), safe_paragraph(planned.drift)))
     if after is None:
         if before is not None:
-            put_fact(sheet, "from", f"{before.source} {before.origin}")
+            put_fact(sheet, "from", _origin_text(before, before.origin, machine))
         return
     if before is not None:
         put_fact(sheet, "now", before.version or before.resolved)
     how = ", linked: nothing is copied" if after.linked is not None else ", pinned" if after.pinned else ""
-    put_fact(sheet, "from", f"{after.source} {after.resolved}{how}")
+    put_fact(sheet, "from", _origin_text(after, after.resolved, machine) + how)
     put_fact(sheet, "integrity", after.integrity)
 
 
@@ -407,8 +407,8 @@ def done_text(done: PackChanged) -> str:
     if planned.action == "install":
         text += with_keys(" {packs.remove} reverts it.")
     if waiting:
-        key = key_of("hooks.trust")
-        text += f" {one_line(', '.join(waiting), 120)}: untrusted; {key} in the hook list trusts its folder."
+        names, key = one_line(", ".join(waiting), 120), key_of("hooks.trust")
+        text += f" {names}: untrusted. Press {key} in the hook list to trust the folder."
     return text
 
 

@@ -20,9 +20,11 @@ from hookscope.console.theme.text_styles import (
     WORD_WIDTH,
     StateStyle,
     fit_width,
+    keep_ends,
     keep_tail,
     line_width,
     safe_line,
+    safe_word,
 )
 from hookscope.model.hook import Folder, Hook
 from hookscope.model.hook_status import HookStatus, RejectedHook, State
@@ -341,7 +343,8 @@ POINTER, NO_POINTER = "▸ ", "  "
 COUNT_WIDTH = 3  # cells of the number of reasons
 ROOM_FOR_WORDS = 14  # cells; in less room reasons are only counted
 TRUST_HINT = "{hooks.trust} trusts it"  # shorter than the gate's reason, which names a command
-EVENTS_WIDTH = 15  # cells that events keep when reasons need room: one key
+EVENTS_WIDTH = 16  # cells that events keep when reasons need room: one key
+FITTING_NAMES = 95  # per cent of the names that the column fits: a few long ones take no room from the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +364,8 @@ def hook_columns(width: int, rows: Iterable[HookRow], grouping: Grouping) -> Hoo
     source = 9 if grouping != "source" and free >= 44 else 0
     if source:
         free -= source + len(COLUMN_GAP)
-    names = max(map(attrgetter("name_cells"), rows), default=20)  # room for the headings of an empty list
+    widths = sorted(map(attrgetter("name_cells"), rows)) or [20]  # room for the headings of an empty list
+    names = widths[min(len(widths) * FITTING_NAMES // 100, len(widths) - 1)]
     events_width = max(map(attrgetter("events_cells"), rows), default=20)
     if free < 26:
         return HookColumns(free, 0, source, 0)
@@ -400,7 +404,7 @@ def hook_line(row: HookRow, columns: HookColumns, pointed: bool = False, *, keys
     off = row.state in (State.OFF, State.SHADOWED)
     parts: list[Content | str] = [
         POINTER if pointed else NO_POINTER,
-        fit_width(row.name, columns.name).stylize(MUTED if off else ""),
+        fit_width(keep_ends(safe_word(row.name), columns.name), columns.name).stylize(MUTED if off else ""),
     ]
     if columns.events:
         parts += [COLUMN_GAP, fit_width(row.events_text or "–", columns.events).stylize(MUTED)]

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from hookscope.console.state.hook_rows import has_letters, name_distance
+from hookscope.console.theme.text_styles import word_width
 from hookscope.values import dataclass
 
 MOST_ENTRIES = 100_000
@@ -258,6 +259,7 @@ class LogRing:
     first: int = 0  # the number of the oldest entry that remains
     _entries: list[LogEntry] = field(default_factory=list)
     _gone: int = 0  # how many at the start of the list were dropped
+    widest_subject: int = 0  # cells of the widest subject so far, dropped entries included
 
     def __len__(self) -> int:
         return len(self._entries) - self._gone
@@ -269,8 +271,10 @@ class LogRing:
 
     def add(self, entries: Iterable[LogEntry]) -> int:
         """Add entries and return the number of the first."""
-        start = self.end
+        start, before = self.end, len(self._entries)
         self._entries.extend(entries)
+        widths = (word_width(entry.subject) for entry in self._entries[before:])
+        self.widest_subject = max(self.widest_subject, *widths, 0)
         leaving = max(len(self) - self.kept, 0)
         self._gone += leaving
         self.first += leaving
@@ -285,7 +289,7 @@ class LogRing:
 
     def copy(self) -> LogRing:
         """Return a copy of the ring, without later entries."""
-        return LogRing(self.kept, self.first, self._entries[self._gone :])
+        return LogRing(self.kept, self.first, self._entries[self._gone :], 0, self.widest_subject)
 
     def get(self, number: int) -> LogEntry:
         """Return the entry with that number. Raises IndexError if it was dropped."""

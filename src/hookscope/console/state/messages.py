@@ -151,10 +151,10 @@ class UndoPlanned(ConsoleMessage):
 
 
 class SettingsWritten(ConsoleMessage):
-    """Settings were changed, or `problem` says why not. `files`: the files of an undone edit."""
+    """Settings were changed, or `problem` says why not. `undoing`: the edit that was undone."""
 
-    def __init__(self, subject: str, text: str, problem: str = "", files: tuple[Path, ...] = ()) -> None:
-        self.subject, self.text, self.problem, self.files = subject, text, problem, files
+    def __init__(self, subject: str, text: str, problem: str = "", undoing: Undoing | None = None) -> None:
+        self.subject, self.text, self.problem, self.undoing = subject, text, problem, undoing
         super().__init__()
 
 

@@ -160,8 +160,8 @@ class KeyScroll(ScrollBox):
         Binding("down,j", "scroll_down", "Down", show=False, id="sheet.down", tooltip="A line down"),
         Binding("pageup", "page_up", "Page up", show=False, id="sheet.page_up", tooltip="A page up"),
         Binding("pagedown", "page_down", "Page down", show=False, id="sheet.page_down", tooltip="Page down"),
-        Binding("home", "scroll_home", "Top", show=False, id="sheet.first", tooltip="To the beginning"),
-        Binding("end", "scroll_end", "End", show=False, id="sheet.last", tooltip="To the end"),
+        Binding("home", "scroll_home", "Top", show=False, id="sheet.first", tooltip="Go to the beginning"),
+        Binding("end", "scroll_end", "End", show=False, id="sheet.last", tooltip="Go to the end"),
     ]
 
 

@@ -42,8 +42,8 @@ DISCOVERY = ProgramReport(
     function="discoverAgent",
     workspace_entries=("agent", "package.json", "node_modules"),
 )
-FILE = re.compile(r' from "([^"]+)" ')  # in the error of a refused module
-FAILED = re.compile(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
+FILE = r' from "([^"]+)" '  # in the error of a refused module
+FAILED = r'(?s)Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)'
 REPEATED = 'Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}'
 
 
@@ -71,11 +71,11 @@ def load_error_text(failure: Failure, file: str) -> str:
     """Return the error about an invalid module in the words of this version (eve 08, 09, 21)."""
     if failure.type == BUILD:
         return failure.message
-    if failed := FAILED.match(failure.message):
+    if failed := re.match(FAILED, failure.message):
         return f'Failed to attach hook handlers from "{failed[1]}": {bundled_error_text(failed[2], file)}'
     text = re.sub(r"for (events\.\S+)\.$", r'for "\1".', failure.message)
     text = text.replace("to expose events as", "to expose `events` as")
-    place = FILE.search(text)
+    place = re.search(FILE, text)
     return f'Failed to attach hook handlers from "{place[1]}": {text}' if place else text
 
 

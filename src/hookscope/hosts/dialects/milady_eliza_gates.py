@@ -52,9 +52,7 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
     unchecked = hook.meta.unvalidated
     names = unchecked.get("os")
     if isinstance(names, str) and host.machine.platform not in names:
-        return (
-            "the whole load fails: `os` must be a list, but is a string that does not contain this platform"
-        )
+        return "the whole load fails: `os` must be a list, but is a string without this platform's name"
     if _has_length(names):
         return "the whole load fails: `os` must be a list, but is an object with a length"
     if hook.meta.always:

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from hookscope.formats.text_header import HeaderRules
 from hookscope.hosts.dialects.openclaw import LEGACY
+from hookscope.hosts.dialects.openclaw import MANIFEST as MANIFEST_FILE
 from hookscope.hosts.dialects.openclaw_2026_9 import (
     CATALOGUE,
     CHECKED_PLUGINS,
@@ -26,6 +27,7 @@ from hookscope.hosts.gates import config
 from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.path import PATH, own_folder_gate
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
+from hookscope.hosts.plugins.shipped_plugin_gates import manifest_gate
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 
@@ -57,10 +59,13 @@ FOLDERS_2026_7 = replace(
     ),
     finder=partial(find_in_collections, rules=COLLECTIONS_2026_7),
 )
+# A plugin without its packages is imported, and fails if it needs them.
 GATES_OF_PLUGINS = {name: rule for name, rule in PLUGIN_HOOKS.gate_rules.items() if name != "packages"}
+GATES_OF_PLUGINS["manifest"] = partial(manifest_gate, name=MANIFEST_FILE, needed_for_files=True)
 PLUGINS_2026_7 = replace(
     PLUGIN_HOOKS,
-    gate_rules=GATES_OF_PLUGINS,  # a plugin without its packages is imported, and fails if it needs them
+    shape=replace(PLUGIN_HOOKS.shape, splits_packages=False),
+    gate_rules=GATES_OF_PLUGINS,
     check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS, is_old=True).issues,
     commands_check_settings=True,
     merge_rules={

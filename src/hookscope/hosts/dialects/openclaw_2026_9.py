@@ -174,7 +174,7 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
 
 def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     """Return the program's plugin folders."""
-    return plugin_places(host, *extensions_folders(host), manifest=MANIFEST)
+    return plugin_places(host, *extensions_folders(host), manifest=MANIFEST, configured_first=True)
 
 
 def plugin_failure(module: Module) -> Failure | None:
@@ -237,8 +237,8 @@ PLUGIN_HOOKS = replace(
         entries=tuple(name for name in PLUGINS.shape.entries if name.startswith("index")),
         access=access_of,
         marks_python=True,
-        prefers_built=True,
-        skips_guide_folders=True,
+        as_shipped=True,
+        splits_packages=True,
     ),
     search_paths=places_of_plugins,
     gate_rules=GATES_OF_PLUGINS,

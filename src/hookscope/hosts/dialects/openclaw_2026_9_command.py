@@ -229,13 +229,13 @@ class RefusalFrame:
             issues = [f"- <root>: {syntax}{head.split(' | ')[0]}"]
         if not self.detailed:
             issues = [
-                _SCHEMA_PROBLEM.sub(lambda found: f": Invalid input{found['allowed'] or ''}", issue)
+                re.sub(_SCHEMA_PROBLEM, lambda found: f": Invalid input{found['allowed'] or ''}", issue)
                 for issue in issues
             ]
         return self.title, f"File: {file}", "Problem:", *(f"  {issue}" for issue in issues), "", *self.advice
 
 
-_SCHEMA_PROBLEM = re.compile(
+_SCHEMA_PROBLEM = (
     r": (?:Invalid input: |Unrecognized key|Too small|Too big|Invalid string)"
     r".*?(?P<allowed> \((?:allowed|minimum|maximum|must be)\b.*\))?$"
 )

@@ -238,7 +238,7 @@ def _section(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 KeySteps: TypeAlias = tuple[str | int, ...]  # of keys and indexes, as in `Issue`
-_KEY: Final = re.compile(r'"([^"]*)"')
+_KEY: Final = r'"([^"]*)"'
 _KNOWN_ADVICE: Final[Mapping[tuple[KeySteps, str], str]] = {
     (("hooks", "internal"), "handlers"): (
         "write each of these handlers as a folder with a HOOK.md (`hookscope new NAME`), "
@@ -254,7 +254,7 @@ def unknown_key_advice(path: KeySteps, text: str) -> str:
     """Return what to write instead of the unknown keys that `text` names; empty if `text` names none."""
     if not text.startswith(UNKNOWN_KEY):
         return ""
-    steps = (_key_advice(path, key) for key in _KEY.findall(text)[:MOST_ADVICE])  # a search for each
+    steps = (_key_advice(path, key) for key in re.findall(_KEY, text)[:MOST_ADVICE])  # a search for each
     return " and ".join(dict.fromkeys(steps))
 
 

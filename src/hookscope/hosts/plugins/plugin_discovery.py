@@ -16,7 +16,16 @@ from hookscope.formats.script_values import LONGEST_SCRIPT
 from hookscope.hosts.folders.hook_discovery import NOT_RUN_BY_HOST, blocking_file, os_error_reason
 from hookscope.hosts.folders.search_paths import hooks_folder, subfolders, texts_listed_at
 from hookscope.hosts.plugins.plugin_gates import ENTRIES, PluginAccess
-from hookscope.hosts.plugins.plugin_manifest import SCHEMA, tools_of, with_defaults
+from hookscope.hosts.plugins.plugin_manifest import (
+    PACKAGE,
+    SCHEMA,
+    PackageError,
+    id_without_manifest,
+    package_extensions,
+    read_document,
+    tools_of,
+    with_defaults,
+)
 from hookscope.model.hook import (
     LANGUAGE_OF,
     MAPPED_ROLE,
@@ -38,7 +47,8 @@ from hookscope.values import dataclass
 PATHS = ("plugins", "load", "paths")
 PLUGINS_FOLDER = "plugins"  # in the workspace and in the state folder, according to the guides
 FOLDER_ITSELF = "the folder itself"
-WORKSPACE_RANK, MANAGED_RANK, EXTRA_RANK = 40, 30, 20
+CONFIGURED_RANK, WORKSPACE_RANK, MANAGED_RANK, EXTRA_RANK = 50, 40, 30, 20
+FAULTY_RANK = 0  # of a plugin that the program cannot load: it hides no other plugin
 
 
 def plugins_folder(host: Host, source: str, path: Path, rank: int, declared: str = "") -> Folder:
@@ -53,31 +63,33 @@ def guide_folders(host: Host) -> tuple[Path, Path]:
 
 
 def plugin_places(
-    host: Host, *known: tuple[str, Path], manifest: str
+    host: Host, *known: tuple[str, Path], manifest: str, configured_first: bool = False
 ) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     """Return the plugin folders, highest rank first.
 
     The order is: the workspace if it is a plugin itself, the `known` folders, each with its source,
-    then the configured paths. Absent folders are marked incidental: few workspaces have plugins.
+    then the configured paths, unless `configured_first`. Absent folders are marked incidental: few
+    workspaces have plugins.
     """
     ranks = {"workspace": WORKSPACE_RANK, "managed": MANAGED_RANK}
     folders = [plugins_folder(host, source, path, ranks[source]) for source, path in known]
     folders.sort(key=lambda folder: -folder.rank)
-    extra, problems = _extra_plugin_folders(host)
+    extra, problems = _extra_plugin_folders(host, CONFIGURED_RANK if configured_first else EXTRA_RANK)
     named = {folder.real for folder in extra}
     if host.machine.files.facts(host.workspace / manifest) is not None:
         workspace_plugin = plugins_folder(host, "workspace", host.workspace, WORKSPACE_RANK, FOLDER_ITSELF)
         folders = [workspace_plugin, *folders] if workspace_plugin.real not in named else folders
-    return (*(replace(folder, incidental=folder.real is None) for folder in folders), *extra), problems
+    folders = [replace(folder, incidental=folder.real is None) for folder in folders]
+    return tuple([*extra, *folders] if configured_first else [*folders, *extra]), problems
 
 
-def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
+def _extra_plugin_folders(host: Host, rank: int) -> tuple[list[Folder], tuple[Problem, ...]]:
     """Return a folder for each configured path: a plugin itself, or a folder of plugins."""
     listed = host.settings.get(PATHS)
     folders, problems = list[Folder](), list[Problem]()
     for number, item in texts_listed_at(PATHS, listed, problems, host):
         path = host.machine.absolute(item.strip())
-        folders.append(plugins_folder(host, "extra", path, EXTRA_RANK, f"{'.'.join(PATHS)}[{number}]"))
+        folders.append(plugins_folder(host, "extra", path, rank, f"{'.'.join(PATHS)}[{number}]"))
     return [folder for folder in folders if folder.real is not None], tuple(problems)
 
 
@@ -155,8 +167,8 @@ class PluginShape:
     other_manifests: tuple[str, ...] = ()  # manifests of bundles without code; ignored
     access: AccessOf = full_access
     marks_python: bool = False  # whether Python plugins are marked as not run by the host
-    prefers_built: bool = False  # whether the file built from an entry in package.json is loaded instead
-    skips_guide_folders: bool = False  # whether plugins in the guides' folders are rejected
+    as_shipped: bool = False  # whether folders, packages and single files count as in the shipped program
+    splits_packages: bool = False  # whether each entry file of a package is a plugin, with an id of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +182,16 @@ class _ManifestFacts:
     faults: tuple[MetadataFault, ...] = ()
     schema: Mapping[str, Any] = field(default_factory=dict)  # of its settings
     tools: tuple[str, ...] = ()  # that it declares
+    has_schema: bool = False
 
 
 class _NotAPlugin(Exception):
     """The folder is not a plugin. The text says why."""
 
-    def __init__(self, reason: str, place: FilePosition | None = None) -> None:
+    def __init__(self, reason: str, place: FilePosition | None = None, host_error: str = "") -> None:
         super().__init__(reason)
         self.place = place
+        self.host_error = host_error  # the shipped program's own error
 
 
 @dataclass(slots=True)
@@ -199,9 +213,12 @@ def find_plugins(host: Host, shape: PluginShape) -> FoundHooks:
     """Return the plugins in the host's plugin folders, in scan order. Reads manifests; runs no code."""
     search = _PluginSearch(host, shape)
     for folder in host.folders_of("plugin"):
+        if shape.as_shipped and folder.path.suffix in SCRIPT_SUFFIXES and _is_file(folder.path, search):
+            _scan_folder(folder.path.parent, folder, search, folder.path)
+            continue
         for path in _candidates(folder, search):
             _scan_folder(path, folder, search)
-    if shape.skips_guide_folders:
+    if shape.as_shipped:
         search.rejected.extend(_misplaced_plugins(search))
     return FoundHooks(tuple(search.hooks), tuple(search.rejected), tuple(search.problems))
 
@@ -248,46 +265,73 @@ def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
         search.problems.append(Problem(f"cannot read the plugins folder: {os_error_reason(error)}"))
         return
     names = {child.name for child in children}
-    if folder.declared and names & {search.shape.manifest, *_entries(search.shape)}:
+    if folder.declared and _is_plugin_itself(folder.path, names, search):
         yield folder.path
         return
     for child in children:
-        if child.folder and not child.name.startswith((".", "node_modules")):
+        if child.folder and not _is_ignored(child.name.lower(), search.shape):
             yield child.path
 
 
-def _scan_folder(path: Path, folder: Folder, search: _PluginSearch) -> None:
+IGNORED_FOLDERS = frozenset("node_modules build coverage dist .git .hg .svn .turbo .yarn .yarn-cache".split())
+
+
+def _is_ignored(name: str, shape: PluginShape) -> bool:
+    """Return whether a subfolder, here by its name in lower case, is never a plugin."""
+    if not shape.as_shipped:
+        return name.startswith((".", "node_modules"))
+    return name in IGNORED_FOLDERS or name.endswith(".bak") or ".backup-" in name or ".disabled" in name
+
+
+def _is_plugin_itself(path: Path, names: set[str], search: _PluginSearch) -> bool:
+    own = mapping_or_empty(read_document(path / PACKAGE, search.host).get(search.shape.package_key))
+    declares = search.shape.as_shipped and own.get("extensions") is not None
+    return declares or bool(names & {search.shape.manifest, *_entries(search.shape)})
+
+
+def _is_file(path: Path, search: _PluginSearch) -> bool:
+    facts = search.files.facts(path)
+    return facts is not None and facts.file
+
+
+def _scan_folder(path: Path, folder: Folder, search: _PluginSearch, file: Path | None = None) -> None:
+    """Add the plugins of a folder, or the one whose entry `file` the settings name; else a rejection."""
     try:
         names = frozenset(search.files.names(path))
         if any(search.files.facts(path / name) is not None for name in search.shape.other_manifests):
             return
-        if not names & {search.shape.manifest, "package.json", *_entries(search.shape)}:
+        if not names & {search.shape.manifest, PACKAGE, *_entries(search.shape)} and file is None:
             reason = (
                 f"neither {search.shape.manifest} nor an entry file ({', '.join(_entries(search.shape))})"
             )
             raise _NotAPlugin(reason)
-        manifest_facts = _manifest(path, names, search)
-        search.hooks.append(
-            _plugin(
-                path,
-                folder,
-                manifest_facts,
-                _entry(path, folder.source, names, manifest_facts, search),
-                search,
-            )
-        )
+        if file is None and search.shape.as_shipped:
+            entries = _shipped_entries(path, folder.source, names, search)  # before the manifest
+            manifest_facts = _manifest(path, names, search)
+        else:
+            manifest_facts = _manifest(path, names, search, file)
+            entries = [file or _entry(path, names, manifest_facts, search)]
+        for entry in entries:
+            own_id = f"{manifest_facts.id}/{entry.stem}" if len(entries) > 1 else manifest_facts.id
+            is_sound = (file is not None or manifest_facts.has_schema) and _is_file(entry, search)
+            place = folder if is_sound or not search.shape.as_shipped else replace(folder, rank=FAULTY_RANK)
+            search.hooks.append(_plugin(path, place, replace(manifest_facts, id=own_id), entry, search))
     except OSError as error:
-        search.rejected.append(
-            RejectedHook(
-                path,
-                folder.source,
-                f"cannot be read: {os_error_reason(error)}",
-                name=path.name,
-                kind="plugin",
-            )
-        )
+        reason = f"cannot be read: {os_error_reason(error)}"
+        search.rejected.append(RejectedHook(path, folder.source, reason, name=path.name, kind="plugin"))
     except _NotAPlugin as no:
-        search.rejected.append(RejectedHook(path, folder.source, str(no), no.place, path.name, kind="plugin"))
+        search.rejected.append(_rejection(no, path, folder, search))
+
+
+def _rejection(no: _NotAPlugin, path: Path, folder: Folder, search: _PluginSearch) -> RejectedHook:
+    name = path.name
+    if no.host_error:
+        manifest = read_document(path / search.shape.manifest, search.host)
+        named = manifest.get("id") if isinstance(manifest.get(SCHEMA), Mapping) else None
+        package = read_document(path / PACKAGE, search.host)
+        name = named.strip() if isinstance(named, str) else ""
+        name = name or id_without_manifest(path, package, search.shape.package_key)
+    return RejectedHook(path, folder.source, str(no), no.place, name, kind="plugin", host_error=no.host_error)
 
 
 def _entries(shape: PluginShape) -> tuple[str, ...]:
@@ -412,19 +456,30 @@ def _relative_module(importer: str, written: str, *, root: Path, host: Host) -> 
     return None
 
 
-def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _ManifestFacts:
-    """Return the facts of the manifest; for a folder without one, only its name. Raises _NotAPlugin."""
-    if search.shape.manifest not in names:
-        return _ManifestFacts(path.name)
-    file = path / search.shape.manifest
+def _manifest(
+    path: Path, names: frozenset[str], search: _PluginSearch, file: Path | None = None
+) -> _ManifestFacts:
+    """Return the facts of the manifest; without one, only the name of its folder, or of its single file.
+
+    Raises _NotAPlugin.
+    """
+    shape = search.shape
+    package = read_document(path / PACKAGE, search.host) if shape.as_shipped else {}
+    other_id = file.stem if file is not None else id_without_manifest(path, package, shape.package_key)
+    if shape.manifest not in names:
+        return _ManifestFacts(other_id)
+    file = path / shape.manifest
     source, value = _document(file, search.files)
     if not isinstance(value, Mapping):
-        raise _NotAPlugin(f"{file.name} is not a JSON object", FilePosition(file))
+        words = "plugin manifest must be an object"
+        raise _NotAPlugin(f"{file.name} is not a JSON object", FilePosition(file), words)
     name = value.get("id")
     if not isinstance(name, str) or not name.strip():
         problem = "has no `id`" if name is None else "needs a string as `id`"
-        raise _NotAPlugin(f"{file.name} {problem}", _place(file, source, ("id",)))
-    entry = next((key for key in ENTRY_KEYS if value.get(key) is not None), "")
+        words = "plugin manifest requires id"
+        raise _NotAPlugin(f"{file.name} {problem}", _place(file, source, ("id",)), words)
+    known = () if shape.as_shipped else ENTRY_KEYS
+    entry = next((key for key in known if value.get(key) is not None), "")
     if entry and not isinstance(value[entry], str):
         raise _NotAPlugin(f"{file.name} needs a path as `{entry}`", _place(file, source, (entry,)))
     faults = tuple(
@@ -433,14 +488,16 @@ def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _Mani
         if value.get(key) is not None and not isinstance(value[key], str)
     )
     title, description, schema = (value.get(key) for key in ("name", "description", SCHEMA))
+    has_schema = isinstance(schema, Mapping)
     return _ManifestFacts(
-        id=name.strip(),
+        id=name.strip() if has_schema or not shape.as_shipped else other_id,
         title=title if isinstance(title, str) else "",
         description=description if isinstance(description, str) else "",
         entry=value[entry] if entry else "",
         faults=faults,
         schema=mapping_or_empty(schema),
         tools=tools_of(value),
+        has_schema=has_schema,
     )
 
 
@@ -455,16 +512,18 @@ def _document(file: Path, files: Files) -> tuple[bytes, Any]:
     try:
         return source, read_json5(source)
     except FormatError as error:
-        raise _NotAPlugin(f"{file.name}, {error}", FilePosition.of(file, error.span)) from None
+        from hookscope.formats.json5_errors import json5_package_error  # manifests are rarely broken
+
+        error_text = json5_package_error(source.decode("utf-8", "replace"))
+        words = f"failed to parse plugin manifest: SyntaxError: {error_text}"
+        raise _NotAPlugin(f"{file.name}, {error}", FilePosition.of(file, error.span), words) from None
 
 
 def _place(file: Path, source: bytes, path: KeyPath) -> FilePosition:
     return FilePosition.of(file, locate_json5(source, path))
 
 
-def _entry(
-    path: Path, source: str, names: frozenset[str], manifest_facts: _ManifestFacts, search: _PluginSearch
-) -> Path:
+def _entry(path: Path, names: frozenset[str], manifest_facts: _ManifestFacts, search: _PluginSearch) -> Path:
     """Return the file whose `register` is called. Raises _NotAPlugin.
 
     Reads the manifest, then package.json, then looks for the known names. A file that a manifest names
@@ -472,7 +531,7 @@ def _entry(
     """
     written, declared_in = manifest_facts.entry, search.shape.manifest
     if not written:
-        written, declared_in = _package_entry(path, source, names, search), "package.json"
+        written, declared_in = _package_entry(path, search), PACKAGE
     if written:
         entry = search.host.machine.absolute(written, base=path)
         if Path(written).is_absolute() or not entry.is_relative_to(path):
@@ -487,26 +546,49 @@ def _entry(
     return path / entry_name
 
 
-def _package_entry(path: Path, source: str, names: frozenset[str], search: _PluginSearch) -> str:
-    """Return the first entry in package.json, or the file built from it; empty if there is none."""
-    if "package.json" not in names:
-        return ""
+def _package_entry(path: Path, search: _PluginSearch) -> str:
+    """Return the first entry in package.json; empty if there is none."""
+    own = mapping_or_empty(read_document(path / PACKAGE, search.host).get(search.shape.package_key))
+    return next(iter(strings_in_list(own.get("extensions"))), "")
+
+
+def _shipped_entries(path: Path, source: str, names: frozenset[str], search: _PluginSearch) -> list[Path]:
+    """Return the files that the program imports for a plugin's folder; the files may be missing.
+
+    Raises _NotAPlugin.
+    """
+    package, key = read_document(path / PACKAGE, search.host), search.shape.package_key
     try:
-        _, package = _document(path / "package.json", search.files)
-    except _NotAPlugin:
-        return ""
-    own = mapping_or_empty(package).get(search.shape.package_key)
-    entry, built = (_first_text(own, key) for key in ("extensions", "runtimeExtensions"))
-    if not search.shape.prefers_built or not entry:
-        return entry
-    if built or source == "workspace":  # there the host looks for no other built file
-        return built or entry
-    return next((one for one in built_entries(entry) if search.files.facts(path / one) is not None), entry)
+        listed = package_extensions(package, key)
+    except PackageError as error:
+        place = _place_of_extensions(path / PACKAGE, key, search)
+        raise _NotAPlugin(str(error), place, str(error)) from None
+    entry_name = next((name for name in _entries(search.shape) if name in names), None)
+    if not listed and entry_name is None:
+        raise _no_entry(path, names, search)
+    if not listed:
+        return [path / str(entry_name)]
+    found = []
+    for written, built in listed if search.shape.splits_packages else listed[:1]:
+        entry = search.host.machine.absolute(written, base=path)
+        if Path(written).is_absolute() or not entry.is_relative_to(path):
+            raise _NotAPlugin(
+                f"{PACKAGE} names {written}, which is not in the plugin's folder",
+                FilePosition(path / PACKAGE),
+                f"extension entry escapes package directory: {written}",
+            )
+        # in the workspace the host looks for no other built file
+        others = [] if built or source == "workspace" else built_entries(written)
+        exist = (one for one in others if search.files.facts(path / one) is not None)
+        found.append(path / (built or next(exist, written)))
+    return found
 
 
-def _first_text(package: object, key: str) -> str:
-    """Return the first string in the list `key` of package.json; empty if there is none."""
-    return next(iter(strings_in_list(mapping_or_empty(package).get(key))), "")
+def _place_of_extensions(file: Path, key: str, search: _PluginSearch) -> FilePosition:
+    try:
+        return _place(file, search.files.read(file), (key, "extensions"))
+    except OSError:
+        return FilePosition(file)
 
 
 def built_entries(entry: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from hookscope.model.payload import mapping_or_empty, strings_in_list
 LARGEST = 1024 * 1024  # bytes of a file that is read
 SCHEMA = "configSchema"
 PACKAGE = "package.json"
+NO_SETTINGS: Mapping[str, Any] = {"type": "object", "additionalProperties": False}  # of a single file
 
 
 def read_document(file: Path, host: Host) -> Mapping[str, Any]:
@@ -33,9 +34,16 @@ def _read(file: Path, host: Host) -> Mapping[str, Any]:
         return {}
 
 
+def is_single_file(hook: Hook) -> bool:
+    """Return whether the settings name the plugin's entry file and not its folder."""
+    return hook.folder.path == hook.handler
+
+
 def schema_of(hook: Hook, host: Host) -> Mapping[str, Any] | None:
     """Return the schema of the plugin's settings in its manifest, or None."""
-    found = read_document(hook.manifest, host).get(SCHEMA) if hook.manifest is not None else None
+    if hook.manifest is None:
+        return NO_SETTINGS if is_single_file(hook) else None
+    found = read_document(hook.manifest, host).get(SCHEMA)
     return found if isinstance(found, Mapping) else None
 
 
@@ -57,6 +65,57 @@ def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
     manifest = read_document(hook.path / PACKAGE, host) if hook.path is not None else {}
     needed, optional = (manifest.get(name) for name in ("dependencies", "optionalDependencies"))
     return tuple(sorted(mapping_or_empty(needed).keys() - mapping_or_empty(optional).keys()))
+
+
+class PackageError(ValueError):
+    """The package.json declares no usable entry files. The text is the program's."""
+
+
+def package_extensions(package: Mapping[str, Any], key: str) -> tuple[tuple[str, str], ...]:
+    """Return the entry files in a package.json, each with the file built from it, or an empty text.
+
+    Raises PackageError.
+    """
+    own = package.get(key)
+    if own is not None and not isinstance(own, Mapping):
+        raise PackageError(f"{PACKAGE} {key} must be an object")
+    entries = _texts_listed(own, key, "extensions")
+    if entries is None:
+        return ()
+    if not entries:
+        raise PackageError(f"{PACKAGE} {key}.extensions is empty")
+    listed = mapping_or_empty(own).get("runtimeExtensions")
+    built = (_texts_listed(own, key, "runtimeExtensions") if isinstance(listed, list) else None) or ()
+    if built and len(built) != len(entries):
+        raise PackageError(
+            f"{PACKAGE} {key}.runtimeExtensions length ({len(built)}) "
+            f"must match {key}.extensions length ({len(entries)})"
+        )
+    return tuple(zip(entries, built or [""] * len(entries), strict=True))
+
+
+def _texts_listed(own: object, key: str, name: str) -> tuple[str, ...] | None:
+    """Return the texts of a list, trimmed; None if it is absent. Raises PackageError."""
+    listed = mapping_or_empty(own).get(name)
+    if listed is None:
+        return None
+    if not isinstance(listed, list):
+        raise PackageError(f"{PACKAGE} {key}.{name} must be an array")
+    for number, item in enumerate(listed):
+        if not isinstance(item, str) or not item.strip():
+            raise PackageError(f"{PACKAGE} {key}.{name}[{number}] must be a non-empty string")
+    return tuple(item.strip() for item in listed)
+
+
+def id_without_manifest(folder: Path, package: Mapping[str, Any], key: str) -> str:
+    """Return the id by which the program names a plugin whose manifest is missing or faulty."""
+    own = mapping_or_empty(package.get(key))
+    named = [mapping_or_empty(own.get(part)).get("id") for part in ("plugin", "channel")]
+    name = package.get("name")
+    plain = name.strip().rpartition("/")[2] if isinstance(name, str) else ""
+    ending = next((one for one in ("-provider", "-plugin") if plain.endswith(one) and plain != one), "")
+    texts = (text.strip() for text in (*named, plain.removesuffix(ending)) if isinstance(text, str))
+    return next(filter(None, texts), folder.name)
 
 
 def is_installed(package: str, folder: Path, host: Host) -> bool:

@@ -11,12 +11,13 @@ from hookscope.hosts.folders.shipped_gates import SETTINGS
 from hookscope.hosts.gates.enabled import ENABLED
 from hookscope.hosts.gates.rules import rules_of
 from hookscope.hosts.plugins import plugin_gates
-from hookscope.hosts.plugins.plugin_discovery import PATHS, configured_paths, rank_plugins
+from hookscope.hosts.plugins.plugin_discovery import PATHS, SCRIPT_SUFFIXES, configured_paths, rank_plugins
 from hookscope.hosts.plugins.plugin_gates import ENTRIES, PLUGINS_PATH, listed_ids
 from hookscope.hosts.plugins.plugin_manifest import (
     SCHEMA,
     SchemaIssue,
     is_installed,
+    is_single_file,
     kinds_of,
     packages_of,
     read_document,
@@ -41,6 +42,7 @@ from hookscope.values import dataclass
 
 HOST_REFUSES = "the host refuses its settings"
 NO_SCHEMA = f"plugin manifest requires {SCHEMA}"
+ENTRY_FAULT = "extension entry"  # how the program's errors about an entry file begin
 MEMORY_SLOT, CHANNELS = (*PLUGINS_PATH, "slots", "memory"), ("channels",)
 PACKAGES_FOLDER = "npm"  # of plugins that only a database of the host lists
 
@@ -94,7 +96,8 @@ class CheckedPlugins:
         if self._may_hold_more(host):
             return
         known = self.bundled(host.dialect.version).channels
-        declared = {name: item for hook in found.hooks for name, *item in _channels_of(hook, host)}
+        sound = [hook for hook in found.hooks if self.on[0](hook, host).passed]
+        declared = {name: item for hook in sound for name, *item in _channels_of(hook, host)}
         for name in names:
             where, channel, shape = (*CHANNELS, name), name.strip(), known.get(name.strip())
             schema, plugin = declared.get(channel, (None, ""))
@@ -140,16 +143,31 @@ class CheckedPlugins:
         section = mapping_or_empty(host.settings.get(PLUGINS_PATH))
         if section == {"enabled": False} and not self.is_oldest:
             return
-        for hook in found.hooks:
-            if hook.manifest is None or hook.beyond_host or schema_of(hook, host) is not None:
-                continue
-            where = PLUGINS_PATH if self.is_old else _named_at(hook.name, section, host)
+        for plugin, text in dict.fromkeys(self._faults(found, host)):
+            is_entry = text.startswith(ENTRY_FAULT)
+            has_name = is_entry or not self.is_old
+            where = _named_at(plugin, section, host) if has_name else PLUGINS_PATH
             if where is not None:
-                name = "plugin" if self.is_old else f"plugin {hook.name}"
-                yield where, f"{name}: {NO_SCHEMA}"
-        for path in configured_paths(host) if self.is_old else ():
-            if host.machine.files.facts(path) is None:
+                yield where, f"{f'plugin {plugin}' if has_name else 'plugin'}: {text}"
+        for path in configured_paths(host):
+            facts = host.machine.files.facts(path)
+            if facts is None and self.is_old:
                 yield PATHS, f"plugin: plugin path not found: {path}"
+            elif facts is not None and facts.file and path.suffix not in SCRIPT_SUFFIXES:
+                yield PLUGINS_PATH, f"plugin: plugin path is not a supported file: {path}"
+
+    def _faults(self, found: FoundHooks, host: Host) -> Iterator[tuple[str, str]]:
+        """Yield the id of each faulty plugin, and the program's error."""
+        yield from ((one.name, one.host_error) for one in found.rejected if one.host_error)
+        manifest = self.on[0]
+        for hook in found.hooks:
+            gate, entry = manifest(hook, host), hook.handler
+            if hook.beyond_host or hook.path is None or entry is None:
+                continue
+            if host.machine.files.facts(entry) is None and not is_single_file(hook):
+                yield hook.name, f"{ENTRY_FAULT} not found: {entry.relative_to(hook.path)}"
+            elif not gate.passed:
+                yield hook.name, gate.reason
 
     def _of_one(self, hook: Hook, host: Host) -> Iterator[SchemaIssue]:
         where = (*ENTRIES, hook.name, "config")
@@ -160,11 +178,16 @@ class CheckedPlugins:
 
 
 def _named_at(plugin: str, section: Mapping[str, object], host: Host) -> KeyPath | None:
-    """Return where the settings name the plugin; None if nowhere."""
-    if plugin in mapping_or_empty(section.get("entries")):
-        return (*ENTRIES, plugin)
-    lists = (name for name in ("allow", "deny") if plugin in listed_ids(host, name))
-    return next(((*PLUGINS_PATH, name) for name in lists), None)
+    """Return where the settings name the plugin, in any case; None if nowhere."""
+    name = plugin.strip().lower()
+    if name in {key.strip().lower() for key in mapping_or_empty(section.get("entries"))}:
+        return (*ENTRIES, name)
+    for key in ("allow", "deny"):
+        if name in {listed.strip().lower() for listed in listed_ids(host, key)}:
+            return (*PLUGINS_PATH, key)
+    slots = mapping_or_empty(section.get("slots")).items()
+    chosen = (slot for slot, value in slots if isinstance(value, str) and value.strip().lower() == name)
+    return next(((*PLUGINS_PATH, "slots", slot) for slot in chosen), None)
 
 
 def _schema_words(text: str) -> str:
@@ -197,16 +220,19 @@ def _place(path: KeyPath, host: Host) -> FilePosition:
 SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # decide if it is enabled
 
 
-def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
-    """Check for a manifest with a settings schema: without one the program does not treat it as a plugin."""
+def manifest_gate(hook: Hook, host: Host, *, name: str, needed_for_files: bool = False) -> Gate:
+    """Check for a manifest with a settings schema: without one the program does not treat it as a plugin.
+
+    A single file that the settings name needs none, unless `needed_for_files`.
+    """
     if hook.role == MAPPED_ROLE or hook.path is None or hook.beyond_host:
         return Gate("manifest", True)
-    if hook.manifest is None:
+    if hook.manifest is None and (needed_for_files or not is_single_file(hook)):
         reason = f"plugin manifest not found: {hook.path / name}"
         return Gate("manifest", False, (name,), (name,), "none", reason)
     if schema_of(hook, host) is None:
         return Gate("manifest", False, (SCHEMA,), (SCHEMA,), "none", NO_SCHEMA)
-    return Gate("manifest", True, found=hook.manifest.name)
+    return Gate("manifest", True, found=hook.manifest.name if hook.manifest else "none needed")
 
 
 MANIFEST = register_gate(

@@ -34,7 +34,7 @@ _RIGHT_TYPE: Final = (UNKNOWN_KEY, TOO_SMALL, TOO_BIG, NO_MATCH)  # issues of a 
 _HINTS: Final = {">=": "minimum:", ">": "must be greater than", "<=": "maximum:", "<": "must be less than"}
 LARGEST_INT: Final = 2**53 - 1  # that JavaScript counts exactly
 _COMPARED: Final = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
-_PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$:-]*")
+_PLAIN_KEY: Final = "[A-Za-z_$][A-Za-z0-9_$:-]*"
 _NEVER_READ: Final = "__proto__"  # a key that JavaScript hosts skip
 _MISSING: Final = object()
 
@@ -189,7 +189,7 @@ def path_text(path: KeyPath) -> str:
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif _PLAIN_KEY.fullmatch(step):
+        elif re.fullmatch(_PLAIN_KEY, step):
             text += f".{step}" if text else step
         else:
             text += f"[{json.dumps(step, ensure_ascii=False)}]"

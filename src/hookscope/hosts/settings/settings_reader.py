@@ -22,7 +22,7 @@ from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
 LARGEST = 1_048_576  # bytes of a .env file
-_VARIABLE = re.compile(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
+_VARIABLE = r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}"
 
 
 def fill_variables(
@@ -45,7 +45,7 @@ def fill_variables(
                     return found[0]
                 return env[name]
 
-            return _VARIABLE.sub(replacement, value)
+            return re.sub(_VARIABLE, replacement, value)
         case list():
             return [fill_variables(item, env, on_missing, (*at, number)) for number, item in enumerate(value)]
         case Mapping():

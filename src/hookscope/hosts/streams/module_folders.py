@@ -309,9 +309,7 @@ def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, host_file
         walk.skipped.append(SkippedFile(child.path, walk.slot.name_fault(stem, child.path).message, slug))
     elif host_files:
         walk.skipped.append(
-            SkippedFile(
-                child.path, f"{host_files[0].name} beside it has the same slug and takes precedence", slug
-            )
+            SkippedFile(child.path, f"{host_files[0].name} beside it takes precedence: the same slug", slug)
         )
     else:
         walk.found.append(FoundModule(slug, child.path, beyond_host=True))

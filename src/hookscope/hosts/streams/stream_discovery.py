@@ -67,7 +67,7 @@ BUILD = register_gate(
         state=State.BROKEN,
         check=build_gate,
         fix=FixKind.BY_HAND_BUILD,
-        why_no_fix="the host cannot build the project before this is corrected by hand",
+        why_no_fix="the host cannot build the project until you correct this by hand",
     )
 )
 

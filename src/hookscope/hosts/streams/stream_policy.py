@@ -215,7 +215,7 @@ def _skip_reason(call: Registration, event: Event, unreachable: Mapping[str, str
     if role == CHANNEL:
         return _other_channel_reason(call.name, event)
     if event.meta.get(OUTSIDE) and event.type in TERMINAL:
-        return f"{event.type} written from outside a turn reaches the channel and the stream, but no hook"
+        return f"{event.type} from outside a turn reaches the channel and the stream, but no hook"
     return unreachable.get(event.type, "")
 
 

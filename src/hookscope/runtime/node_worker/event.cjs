@@ -17,7 +17,7 @@ const EMPTY = {
 };
 const NAMES = Object.keys(EMPTY);
 const LISTED = 5; // members that a note lists
-const { hasOwn, prototype: ObjectPrototype, setPrototypeOf } = Object;
+const { entries, hasOwn, isExtensible, prototype: ObjectPrototype, setPrototypeOf } = Object;
 const OwnProxy = Proxy;
 
 /** Return the event object of the hosts' guides. An invalid timestamp is kept as it is. */
@@ -63,6 +63,15 @@ function putBack(event) {
   return deleted.map((name) => `the handler deleted event.${name}`);
 }
 
+/** Return one sentence on the shared parts of the event that a handler has frozen; none for `known` ones. */
+function frozenNotes(event, known) {
+  const parts = { event, "event.messages": event.messages, "event.context": event.context };
+  const frozen = entries(parts).filter(([, part]) => isObject(part) && !isExtensible(part) && !known.has(part));
+  for (const [, part] of frozen) known.add(part);
+  const names = frozen.map(([name]) => name).join(", ");
+  return names ? [`it froze ${names}: later handlers cannot add to ${frozen.length > 1 ? "them" : "it"}`] : [];
+}
+
 /** Return the document of the event; the values of its keys may be anything. */
 function documentOf(event) {
   const document = {};
@@ -92,4 +101,4 @@ function textOf(value) {
   }
 }
 
-module.exports = { eventOf, watchMisplacedReads, misplacedReadNotes, putBack, documentOf };
+module.exports = { eventOf, watchMisplacedReads, misplacedReadNotes, frozenNotes, putBack, documentOf };

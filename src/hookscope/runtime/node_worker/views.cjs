@@ -5,7 +5,7 @@
 "use strict";
 
 const { contextOf } = require("./context.cjs");
-const { documentOf, eventOf, watchMisplacedReads, putBack, misplacedReadNotes } = require("./event.cjs");
+const { documentOf, eventOf, watchMisplacedReads, putBack, misplacedReadNotes, frozenNotes } = require("./event.cjs");
 const { plain, plainEvent } = require("./plain.cjs");
 const { inSession } = require("./state.cjs");
 
@@ -55,6 +55,7 @@ class SeedEvent extends Value {
   constructor(document) {
     super(eventOf(document));
     this.misplaced = watchMisplacedReads(this.value);
+    this.frozen = new WeakSet(); // parts that a note has reported
   }
 
   get given() {
@@ -62,7 +63,7 @@ class SeedEvent extends Value {
   }
 
   putBack() {
-    return [...misplacedReadNotes(this.misplaced), ...putBack(this.value)];
+    return [...misplacedReadNotes(this.misplaced), ...putBack(this.value), ...frozenNotes(this.value, this.frozen)];
   }
 
   seen() {

@@ -138,14 +138,10 @@ def _settings() -> list[ProcessSetting]:
         ),
         ProcessSetting("standard input", lambda: _fstat(0)[:3]),
         ProcessSetting(
-            "the blocking mode of standard output",
-            lambda: os.get_blocking(1),
-            lambda on: os.set_blocking(1, on),
+            "stdout's blocking mode", lambda: os.get_blocking(1), lambda on: os.set_blocking(1, on)
         ),
         ProcessSetting(
-            "the blocking mode of standard error",
-            lambda: os.get_blocking(2),
-            lambda on: os.set_blocking(2, on),
+            "stderr's blocking mode", lambda: os.get_blocking(2), lambda on: os.set_blocking(2, on)
         ),
         ProcessSetting("error handlers of codecs", *_error_handlers()),
         *_interpreter_settings(),
@@ -168,9 +164,7 @@ def _interpreter_settings() -> list[ProcessSetting]:
         ProcessSetting("the recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
         ProcessSetting("the switch interval", sys.getswitchinterval, sys.setswitchinterval),
         ProcessSetting(
-            "the state of the garbage collector (on or off)",
-            gc.isenabled,
-            lambda on: gc.enable() if on else gc.disable(),
+            "garbage collection on or off", gc.isenabled, lambda on: gc.enable() if on else gc.disable()
         ),
         ProcessSetting(
             "the garbage collector's thresholds", gc.get_threshold, lambda known: gc.set_threshold(*known)
@@ -189,7 +183,7 @@ def _interpreter_settings() -> list[ProcessSetting]:
         )
     if hasattr(sys, "get_int_max_str_digits"):  # 3.11, and patch releases of older versions
         get, put = sys.get_int_max_str_digits, sys.set_int_max_str_digits
-        found.append(ProcessSetting("the limit of digits of an int", get, put))
+        found.append(ProcessSetting("the digit limit of int", get, put))
     if hasattr(sys, "getdlopenflags"):
         found.append(ProcessSetting("the dlopen flags", sys.getdlopenflags, sys.setdlopenflags))
     monitoring = getattr(sys, "monitoring", None)  # 3.12

@@ -95,8 +95,7 @@ def inverse_change(change: Change) -> Change:
             first, meaning=meaning, other_changes=tuple(others), created_folders=change.created_folders
         )
     if change.renamed_to is not None or change.modes is not None:
-        place = change.renamed_to or change.path
-        raise CannotEdit(f"{place} has changed since that edit; nothing was undone")
+        raise CannotEdit(f"{change.renamed_to or change.path} has changed since that edit: nothing is undone")
     now = _read_current_bytes(change.path)
     if now is None and change.old is None:
         return Change(change.path, meaning, None, None)

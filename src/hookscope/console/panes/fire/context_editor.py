@@ -286,7 +286,8 @@ class ContextEditor(RemovableWidget, Vertical):
         def taken(choice: Completion | None) -> None:
             if choice is not None:
                 done = complete_text(text, found_place, choice)
-                editor.put(done.start, done.end, done.text, done.select)
+                # A message that this widget sends for its editor would not bubble past this widget.
+                editor.call_next(editor.put, done.start, done.end, done.text, done.select)
 
         title = f"Values of {place.name}" if place.slot == "value" else "Fields"
         typed = place.typed if place.slot == "name" else ""

@@ -419,7 +419,9 @@ def _other_names(text: str, top: JsonLevel, current: re.Match[str] | None) -> li
     levels = [JsonLevel(True, top.opened)]
     names: list[str] = []
     for token in PARTIAL_TOKEN.finditer(text, top.opened + 1):
-        if len(levels) == 1 and token.start() != skip and levels[0].slot == "name" and token[0][0] == '"':
+        if token.start() == skip:
+            continue  # a name may follow it without a colon or a comma
+        if len(levels) == 1 and levels[0].slot == "name" and token[0][0] == '"':
             names.append(_unquoted(token[0]))
         _read_token(levels, token[0], token.start())
         if not levels:
@@ -474,7 +476,8 @@ def complete_text(text: str, spot: CompletionPlace, choice: Completion) -> Compl
         gap, after = f"\n{indent}", f"\n{indent[:-2]}"
         end = len(text) - len(following)
     elif over_lines:
-        gap = f"\n{indent or _line_indent(text, spot.opened) + '  '}"
+        indent = indent or f"{_line_indent(text, spot.opened)}  "
+        gap = f"\n{indent}"
     else:
         gap = "" if begin == spot.opened + 1 else " "
         after = after and f"{after} "

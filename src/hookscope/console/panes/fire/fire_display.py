@@ -256,7 +256,7 @@ class RunView:
         self._unseen = False  # a job has been running for a while without a run on the screen
         self.awaited: datetime | None = None  # the time of the event whose run gets the focus
         self.brings_focus = False  # that run takes the focus from other panes too
-        self._waited = False  # whether a handler was paused when the run was last drawn
+        self._offered: object = None  # what the available keys depended on when the run was last drawn
 
     def show_job(self, before: str, job: str) -> None:
         """Show the running job, or none."""
@@ -385,10 +385,11 @@ class RunView:
         self.runs.settle()
         if not self.parts.parts_mounted:
             return
-        if self._waited is not self.waits:  # other keys are available now
-            self._waited = self.waits
+        older, newer, shown = self.runs.adjacent(-1), self.runs.adjacent(1), self.runs.current
+        offered = self.waits, older, newer, shown and bool(shown.not_run)
+        if self._offered != offered:
+            self._offered = offered
             self._pane.refresh_bindings()
-        older, newer = self.runs.adjacent(-1), self.runs.adjacent(1)
         adjacent = (("fire.older", older), ("fire.newer", newer))
         beside = key_hints(*((key, f"run {number}") for key, number in adjacent if number is not None))
         pane, job_hint = self._pane.query_one(RunPane), Content("")
@@ -399,6 +400,6 @@ class RunView:
         self._pane.query_one(PlanView).border_subtitle = (
             "" if pane.size else job_hint
         )  # on a small screen, the run may be hidden
-        self._layout.make_room_for_run(self.runs.current is not None)
-        pane.show(self.runs.current, self.runs.clock(), beside, self._event.first)
+        self._layout.make_room_for_run(shown is not None)
+        pane.show(shown, self.runs.clock(), beside, self._event.first)
         self._pane.query_one(History).show(self.runs.sheets, self.runs.shown)

@@ -79,6 +79,11 @@ FirePane {
         & > #fire-run { height: 3; }
         & #fire-runs { display: none; }
     }
+    &.-unfired.-beside {  /* no line of the event or of the plan is cut */
+        & > #fire-top { layout: vertical; }
+        & #fire-side { width: 100%; height: auto; max-height: 40%; }
+        & #fire-plan { height: auto; max-height: 100%; }
+    }
 
     &.-zoom-run {
         & > #fire-top { display: none; }

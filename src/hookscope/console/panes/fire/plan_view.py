@@ -112,9 +112,9 @@ def hook_state(hook: Hook | None, view: Snapshot | None) -> State | None:
 
 
 def _call_row(number: int, call: Registration, plan: Plan, view: Snapshot | None, keys: int) -> PlanRow:
-    """Return the row of a call. `keys`: the width of the column of keys."""
-    key = safe_word(call.key, 60)
-    parts = [key + " " * (keys - word_width(key))]
+    """Return the row of a call. `keys`: the width of the column of keys other than the event's."""
+    key = safe_word(call.key, 60) if call.key != plan.event.key else ""
+    parts = [key + " " * (keys - word_width(key))] if keys else []
     if call.priority:
         parts.append(f"priority {call.priority}")
     if any(call in group.calls and group.concurrent and len(group.calls) > 1 for group in plan.groups):
@@ -237,7 +237,9 @@ class PlanView(LineList):
         names = [0 if isinstance(item, PlanRow) else word_width(item.name) for item in self._items]
         self._width = min(max(names, default=8), WIDEST_COLUMN)
         calls = self._plan.calls if self._plan is not None else ()
-        self._keys = min(max([word_width(call.key) for call in calls], default=0), WIDEST_COLUMN)
+        own = self._plan.event.key if self._plan is not None else ""
+        keys = [word_width(call.key) for call in calls if call.key != own]
+        self._keys = min(max(keys, default=0), WIDEST_COLUMN)
         self.lines_changed()
 
     def _row(self, index: int) -> PlanRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -77,7 +77,7 @@ class RecentRuns:
         """Return the sheet with the times of each handler in the last runs of the same event."""
         times: dict[tuple[str, str, str], list[float]] = {}
         earlier = (run for _, run in islice(self._earlier_runs(sheet), MOST_PAST_TIMES))
-        for run in (one for run in earlier for one in _with_caused(run)):
+        for run in chain.from_iterable(map(_with_caused, earlier)):
             for result in run.results:
                 call = run.event.key, result.call.name, result.call.key
                 times.setdefault(call, []).append(result.took)
@@ -118,7 +118,9 @@ class RecentRuns:
             sheet = self._sheets[number]
             sheet = replace(sheet, before=next(self._earlier_runs(sheet), None))
             self._sheets[number] = (
-                self._with_past(finish_sheet(sheet, run)) if run else fail_sheet(sheet, problem or "unknown reason")
+                self._with_past(finish_sheet(sheet, run))
+                if run
+                else fail_sheet(sheet, problem or "unknown reason")
             )
 
     def sheet(self, number: int) -> RunSheet | None:

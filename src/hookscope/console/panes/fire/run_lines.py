@@ -26,7 +26,7 @@ from hookscope.console.theme.text_styles import (
 from hookscope.model.run import FileChange, NotRun, Result, Run, SandboxResult, reported_log
 from hookscope.model.run_comparison import CallKey, results_by_call
 from hookscope.model.text import duration
-from hookscope.model.uncalled_hooks import split_listed
+from hookscope.model.uncalled_hooks import not_called_reason, split_listed
 from hookscope.values import dataclass
 
 CallResults = Mapping[CallKey, Result]
@@ -269,6 +269,15 @@ def times_text(sheet: RunSheet) -> Content:
     return join_lines(lines)
 
 
+def not_run_text(sheet: RunSheet) -> Content:
+    """Return every hook that did not run, with the reason."""
+    width = min(max((cell_len(safe_word(item.name)) for item in sheet.not_run), default=0), WIDEST_NAME)
+    return join_lines(
+        fixed_width(safe_word(item.name), width) + muted(f"  {safe_word(not_called_reason(item), 300)}")
+        for item in sheet.not_run
+    )
+
+
 def _expectation_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
     if sheet.checked is None or (sheet.checked.passed and _verdict(sheet.checked)):
         return ()  # the title says that it passed
@@ -330,25 +339,30 @@ MOST_EVENT_CHARACTERS = 20_000  # characters of an event to show
 NOTHING_FIRED = "Nothing was fired yet. Press {fire.fire} to fire the event."
 
 
-def run_title(sheet: RunSheet | None, now: float) -> Content:
-    """Return the border's title: number, event, outcome, time."""
+def run_title(sheet: RunSheet | None, now: float, width: int) -> Content:
+    """Return the border's title: number, event, outcome, and the time if it fits into `width`."""
     if sheet is None:
         return Content("Run")
     words, phase = run_outcome(sheet)
     mark = OUTCOME_MARKS[phase]
-    return Content.assemble(
+    head = Content.assemble(
         f"Run {sheet.number}   {safe_word(sheet.plan.event.key, 60)}   ",
         (f"{mark.glyph} {words}", mark.style),
-        *_verdict(sheet.checked),
-        f"   {duration(sheet.run.took if sheet.run else now - sheet.begun)}",
     )
+    title = Content.assemble(head, *_verdict(sheet.checked))
+    if title.cell_length > width:  # the event's pane names the file too
+        title = Content.assemble(head, *_verdict(sheet.checked, named=False))
+    took = f"   {duration(sheet.run.took if sheet.run else now - sheet.begun)}"
+    return title + took if title.cell_length + len(took) <= width else title
 
 
-def _verdict(checked: SavedEventResult | None) -> tuple[tuple[str, str] | str, ...]:
-    """Return the comparison with a saved event, as a part of the title."""
+def _verdict(checked: SavedEventResult | None, *, named: bool = True) -> tuple[tuple[str, str] | str, ...]:
+    """Return the comparison with a saved event, as a part of the title. `named`: with the file's name."""
     if checked is None or checked.problem or checked.accepted or not checked.expects:
         return ()
-    return "   ", (_check_text(checked), EXPECTATION_STYLES["+" if checked.passed else "-"])
+    name = safe_word(checked.file.name, 40)
+    text = _check_text(checked) if named else _check_text(checked).removesuffix(name).removesuffix(" from ")
+    return "   ", (text.rstrip(), EXPECTATION_STYLES["+" if checked.passed else "-"])
 
 
 def paused_text(row: CallRow) -> Content:

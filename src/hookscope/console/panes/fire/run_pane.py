@@ -103,6 +103,7 @@ TERSE_HEIGHT = 8  # lines; in a lower pane the time line has no heading
 ROOMY_HEIGHT = 8  # lines; a higher pane shows two source lines around the failed one
 LINES_ABOVE = 3  # source lines to show above the main one
 LEAST_TAB_HEIGHT = 9  # lines that the tabs keep if the time line needs more than half
+TITLE_FRAME = 6  # cells of the border around its title
 BESIDE_WIDTH = 110  # cells; a wider pane shows the handler's source beside the open tab
 
 
@@ -114,7 +115,7 @@ class Body(KeyScroll, can_focus=True):
         width: 1fr; height: 1fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
     }
     Body#fire-source { display: none; border-left: vkey $border-blurred; padding: 0 0 0 1; }
-    Body:focus, Body#fire-source:focus { border-left: thick $border; padding: 0 0 0 1; }
+    Body:focus, Body#fire-source:focus { border-left: outer $border; padding: 0 0 0 1; }
     Body > FittedText { height: auto; }
     """
 
@@ -208,8 +209,12 @@ class RunPane(RemovableWidget, Vertical):
         waterfall = self.query_one(Waterfall)
         waterfall.room = self._most_rows()
         waterfall.show(self._sheet, self._now)
+        self.border_title = run_title(self._sheet, self._now, self.outer_size.width - TITLE_FRAME)
         self._share_height()
         self.call_after_refresh(self._draw)
+
+    def on_descendant_focus(self) -> None:
+        self._draw()  # other keys are named
 
     def show(self, sheet: RunSheet | None, now: float, beside: Content = EMPTY, first: str = "") -> None:
         """Show a run as of `now`; another run opens at the hook `first`. `beside`: keys of other runs."""
@@ -219,7 +224,7 @@ class RunPane(RemovableWidget, Vertical):
         if before is None:
             self._as_fired = False
         self._sheet, self._now = sheet, now
-        self.border_title = run_title(sheet, now)
+        self.border_title = run_title(sheet, now, self.outer_size.width - TITLE_FRAME)
         self._beside = beside
         waterfall = self.query_one(Waterfall)
         waterfall.room = self._most_rows()
@@ -282,7 +287,9 @@ class RunPane(RemovableWidget, Vertical):
         needed = waterfall.line_count + waterfall.has_heading
         waterfall.styles.height = max(1, min(needed, self._most_rows() + waterfall.has_heading))
         self.set_class(self.row is not None and self.content_size.width >= BESIDE_WIDTH, "-beside")
-        self.set_class(self.row is None, "-untabbed")
+        if self.has_class("-untabbed") != (self.row is None):
+            self.set_class(self.row is None, "-untabbed")
+            self.refresh_bindings()
 
     def _most_rows(self) -> int:
         """Return how many rows the time line may show, below its heading."""
@@ -376,6 +383,8 @@ class RunPane(RemovableWidget, Vertical):
                 return run_lines.times_text(self._sheet)
             case Remark(about="expected") if self._sheet is not None and self._sheet.checked is not None:
                 return run_lines.expectation_text(self._sheet.checked)
+            case Remark(folds=True) if self._sheet is not None:
+                return run_lines.not_run_text(self._sheet)
             case Remark():
                 return Content(selected.text)
             case GroupHeading(name, note):
@@ -457,10 +466,17 @@ class RunPane(RemovableWidget, Vertical):
         else:
             body.scroll_page_down(animate=False)
 
+    def cannot(self, action: str) -> str:
+        """Return why an action would have no effect now; empty if it would have one."""
+        selected = self.is_mounted and self.row is not None
+        return (
+            "" if selected or action != "edit_line" else "No handler is selected: there is nothing to edit."
+        )
+
     def action_edit_line(self) -> None:
         row = self.row
         if row is None or self._sheet is None or self.view is None:
-            self.app.notify("No handler is selected: there is nothing to edit.", markup=False)
+            self.app.notify(self.cannot("edit_line"), markup=False)
             return
         frame = run_tabs.failure_frame(TabInput(self._sheet, row, self.view.host))
         path = Path(frame.file) if frame else handler_file(row)
@@ -471,7 +487,8 @@ class RunPane(RemovableWidget, Vertical):
 
     def as_text(self) -> str:
         """Return the whole run as text: title, time line, and the open tab."""
-        head = f"{run_title(self._sheet, self._now).plain}\n\n{self.query_one(Waterfall).as_text()}"
+        title = run_title(self._sheet, self._now, MOST_COPIED).plain
+        head = f"{title}\n\n{self.query_one(Waterfall).as_text()}"
         return f"{head}\n{self._tab}\n{self.copied_text()}\n"
 
     def copied_text(self) -> str:

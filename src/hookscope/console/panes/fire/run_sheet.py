@@ -173,37 +173,24 @@ def apply_change(document: Any, change: ValueChange) -> Any:
     if not change.path:
         return change.after
     head, tail = change.path[0], change.path[1:]
-    if isinstance(document, list):
-        return _apply_in_list(document, head, tail, change)
-    if not isinstance(document, Mapping) or (tail and head not in document):
-        raise PatchMismatch(change.path)
-    copy = dict(document)
-    if tail:
-        copy[head] = apply_change(document[head], _change_below(change, tail))
-    elif change.after is ABSENT:
-        del copy[head]
-    else:
-        copy[head] = change.after
-    return copy
-
-
-def _apply_in_list(document: list[Any], head: str, tail: PatchPath, change: ValueChange) -> list[Any]:
-    copy = list(document)
     inserts = not tail and change.before is ABSENT
-    at = _list_index(head, len(copy) + (1 if inserts else 0))
-    if tail:
-        copy[at] = apply_change(copy[at], _change_below(change, tail))
-    elif inserts:
-        copy.insert(at, change.after)
-    elif change.after is ABSENT:
-        del copy[at]
+    key: Any = head
+    copy: Any
+    if isinstance(document, list):
+        key, copy = _list_index(head, len(document) + inserts), list(document)
+    elif isinstance(document, Mapping) and (head in document or not tail):
+        copy = dict(document)
     else:
-        copy[at] = change.after
+        raise PatchMismatch(change.path)
+    if tail:
+        copy[key] = apply_change(copy[key], ValueChange(tail, change.before, change.after))
+    elif change.after is ABSENT:
+        del copy[key]
+    elif inserts and isinstance(copy, list):
+        copy.insert(key, change.after)
+    else:
+        copy[key] = change.after
     return copy
-
-
-def _change_below(change: ValueChange, path: PatchPath) -> ValueChange:
-    return ValueChange(path, change.before, change.after)
 
 
 def _list_index(part: str, length: int) -> int:
