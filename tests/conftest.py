@@ -14,8 +14,16 @@ from tests.drawing import read_styles_once
 from tests.forking import Forks
 
 from hookscope.embedding import library
+from hookscope.hosts.dialects import SHIPPED
+from hookscope.model.host import Dialect
 
 MakeHook = Callable[..., Path]
+
+
+def newest_shipped(product: str) -> Dialect:
+    """The dialect of a host's newest shipped version, whichever that is."""
+    return next(dialect for dialect in SHIPPED if dialect.product == product)
+
 
 # How long an example takes depends on the machine: a property states what holds, not how fast. The gate
 # draws the same examples each time, so that it never fails by chance; the thorough run draws new ones.

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.conftest import MakeHook
+from tests.conftest import MakeHook, newest_shipped
 
 from hookscope.app.options import Options
 from hookscope.app.snapshot import Snapshot
@@ -87,7 +87,7 @@ def test_a_shipped_dialect_is_compared_with_nothing(
         ("2026.7.35", "openclaw@2026.7"),
         ("2026.6.33", "openclaw@2026.6"),
         ("2026.3.31", "openclaw@2026.3"),
-        ("2027.1.0", "openclaw@2026.9"),
+        ("2027.1.0", newest_shipped("OpenClaw").name),
         ("2026.5.2", "openclaw@2026.3"),
         ("2026.1.3", "openclaw@2026.3"),
     ],
@@ -125,6 +125,9 @@ def test_the_installed_program_decides_the_dialect(
     assert (f"≠ {version} found" in top_line(view, 80).plain) == (not known)
     names = {row.hook.name for row in view.inventory.hooks if row.hook.folder.source == "bundled"}
     assert {"compaction-notifier", "command-logger"} <= names, "its own hooks stand beside Hookscope's"
+    monkeypatch.setenv("OPENCLAW_BUNDLED_HOOKS_DIR", str(tmp_path / "bin"))
+    moved = Workbench(Options()).scan().inventory.hooks
+    assert [row.hook.name for row in moved if row.hook.folder.source == "bundled"] == []
 
 
 def test_version_in_the_settings_decides_the_dialect(home: Path) -> None:

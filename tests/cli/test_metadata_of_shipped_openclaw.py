@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.conftest import newest_shipped
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
 
-READ = "OpenClaw 2026.9, as shipped: does read command:new from this HOOK.md"
+NEWEST = newest_shipped("OpenClaw")
+READ = f"{NEWEST.title}: does read command:new from this HOOK.md"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +31,7 @@ def test_a_hook_without_events_names_the_version_that_reads_its_metadata(
     assert line.endswith(f"; {READ}")
     assert READ in hookscope("check").out
     assert READ in hookscope("info", "mine").out
-    assert "; openclaw@2026.9 already reads it." in hookscope("lint", "mine").out
+    assert f"; {NEWEST.name} already reads it." in hookscope("lint", "mine").out
 
 
 def test_metadata_that_no_version_reads_is_not_mentioned(hookscope: Program, workspace: Path) -> None:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.conftest import newest_shipped
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
 
 Plugin = Callable[..., Path]
 SHIPPED = ("--dialect", "openclaw@2026.9")
+NEWEST = newest_shipped("OpenClaw").name
 MANIFEST = {"id": "watch", "configSchema": {"type": "object"}}
 ENTRY = "export default { id: 'watch', register(api: any) { api.on('before_tool_call', () => {}); } };\n"
 
@@ -235,7 +237,7 @@ def test_an_event_missing_in_the_guide_names_the_version_that_sends_it(
     written(installed, entry=ENTRY.replace("before_tool_call", "subagent_ended"))
     (row,) = [hook for hook in hookscope("list", "--json").json["hooks"] if hook["name"] == "watch"]
     assert shut(row).keys() == {"trusted"}
-    assert row["notes"] == ["subagent_ended is not in OpenClaw's guide; openclaw@2026.9 sends it"]
+    assert row["notes"] == [f"subagent_ended is not in OpenClaw's guide; {NEWEST} sends it"]
     report = hookscope("lint", "watch").out
     assert "hint" in report
     assert "error" not in report

@@ -293,4 +293,4 @@ def test_replay_from_refuses_plugin_events(scope: Program, workspace: Path) -> N
     plugin.write_text("def register(api):\n    api.on('before_tool_call', lambda event, ctx: None)\n")
     assert scope("fire", "before_tool_call").code == 0
     done = scope("replay", "1", "--from", "1")
-    assert (done.code, "its handlers share none" in done.err) == (1, True)
+    assert (done.code, "handlers do not share it" in done.err) == (1, True)

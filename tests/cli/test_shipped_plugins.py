@@ -89,7 +89,7 @@ def test_a_denied_event_beside_allowed_ones_is_marked_linted_and_fixed(
     denied = f"1 event denied: not agent_end: the plugin needs {setting} to be true"
     assert denied in hookscope("list", *SHIPPED).out
     assert "[events-denied]" in hookscope("lint", "mem", *SHIPPED).out
-    assert f"{setting}: → true" in hookscope("fix", "mem", "--apply", *SHIPPED).out
+    assert f"{setting}: true" in hookscope("fix", "mem", "--apply", *SHIPPED).out
     assert "denied" not in hookscope("list", *SHIPPED).out
     assert "1 handler would run" in hookscope("plan", "agent_end", *SHIPPED).out
 

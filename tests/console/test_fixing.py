@@ -87,7 +87,7 @@ async def test_fixing_metadata_continues_with_the_next_failed_gate(
         await story.press("w")
         await story.until(lambda: "◇ untrusted" in story.text(), "only trust is wanted")
         await story.press("e")
-        await story.shows("keep needs only trust: t asks.")
+        await story.shows("keep needs only trust: t trusts its folder.")
         await story.press("u")
         await story.until(lambda: (folder / "HOOK.md").read_text() == before, "the header is as before")
 

@@ -57,7 +57,7 @@ async def test_a_key_that_is_taken_or_writes_text_is_refused_with_the_reason(con
     async with console(SIZES[0]) as story:
         await at_question(story, "group")
         await story.press("e")
-        await story.shows("hooks.group keeps v: e already belongs to hooks.fix.", "another key.")
+        await story.shows("Group keeps v: e already belongs to Fix.", "Press another")
         await story.press("escape", "escape")
         await at_question(story, "find an action")
         await story.press("x")

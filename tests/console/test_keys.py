@@ -67,7 +67,7 @@ def test_an_untrusted_hook_with_other_failed_gates_can_be_fixed(workspace: Path,
         why_unavailable("fix", ConsoleState(listing=listing, selected=rows[name].id))
         for name in ("slips", "waits")
     ]
-    assert said == ["", "waits needs only trust: t asks."]
+    assert said == ["", "waits needs only trust: t trusts its folder."]
 
 
 async def test_every_binding_is_named_once_in_help_and_palette(console: Open, workspace: Path) -> None:

@@ -76,3 +76,5 @@ async def test_an_empty_workspace_offers_what_can_be_done(console: Open, workspa
         await story.shows("[3 Log]", "0 hooks")
         assert "Zoom" not in story.text()  # the only pane
         assert story.text().count("none found") == 1  # there are no details to show
+        await story.press("question_mark")
+        await story.shows("✗ error, ! warning", "≈ real event")  # the signs of the levels

@@ -74,7 +74,8 @@ async def test_a_pack_is_installed_updated_and_removed(
         await story.press("R")
         await story.shows("✗ changed", "~ changed  ./.openclaw/hooks/hello/handler.py")
         await story.press("d")
-        await story.shows("changed on disk since", "+# [b]mine[/b]␛[2J")
+        await story.shows("changed on disk since", "+# [b]mine[/b]␛[2J", "enter esc close")
+        assert "Yes" not in story.lines()[-1]
         await story.press("escape")
         if size == EXTREMES[0]:
             make_pack(pack, "hello", "welcome", version="2.0.0")

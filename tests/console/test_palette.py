@@ -164,3 +164,13 @@ async def test_the_palette_previews_a_theme_and_keeps_only_a_chosen_one(console:
         await story.press("enter")
         await story.until(lambda: len(story.app.screen_stack) == 1, "it is chosen")
         assert story.app.theme == "hookscope-light"
+
+
+async def test_themes_are_listed_from_our_own_with_their_brightness(console: Open) -> None:
+    async with console((80, 24)) as story:
+        await story.press("ctrl+p", *"theme")
+        await story.until(
+            lambda: re.search(r"▸ theme  hookscope  +dark, current", story.text()), "ours first"
+        )
+        await story.shows("hookscope-light")
+        assert re.search(r"hookscope-light +light ", story.text())

@@ -59,3 +59,12 @@ async def test_quick_keys_reach_the_dialog_that_earlier_keys_opened(
         at_once(story, "escape", "space", "w", "2", "v")
         await story.shows("[form]")
         assert not isinstance(story.app.screen, EditScreen)
+
+
+async def test_the_menu_omits_the_action_of_the_key_that_closes_it(console: Open) -> None:
+    async with console((120, 36)) as story:
+        await story.press("2")
+        await story.focus_in("fire")
+        await story.press("f9")
+        await story.shows("Menu   press a key", "On save")
+        assert "esc  Cancel" not in story.text()

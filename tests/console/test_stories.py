@@ -610,4 +610,4 @@ async def test_the_why_pane_begins_with_the_answer_and_the_steps_to_it(
         await story.shows(
             "needy does not run on command:new: no-such-program is", "✓ precedence", "✗ requirements"
         )
-        await story.shows("· delivered")
+        await story.shows("· message shown")

@@ -73,7 +73,7 @@ async def test_u_offers_to_undo_one_edit_of_a_file_that_changed_since(
         await story.until(lambda: "○ off" in story.text(), "it is off")
         extend(settings, "// later\n")
         await story.press("u")
-        await story.shows("Undo this edit?", "Only this edit")
+        await story.shows("Undo this edit?", "Only the edit is")
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
         assert "greet" in written(settings)

@@ -107,13 +107,14 @@ async def test_after_a_large_message_the_event_goes_on(
     assert c.patch == ({"op": "add", "path": "/context/n", "value": true},)
 
 
-def test_a_document_without_its_keys_is_no_answer(hook: WriteHook) -> None:
+def test_a_document_with_other_keys_is_no_answer(hook: WriteHook) -> None:
     course = Batch((hook("lies", HI),), HookEvent("command", "new"), lambda step: None)
     course.begin(course.remaining[0])
     answer = {"status": "ok", "notes": [], "took": 0.0, "loaded": 0.0, "error": None}
     with pytest.raises(WorkerLost, match="sent an invalid answer"):
-        course.result_from_answer({**answer, "view": {"type": "x"}})
-    assert course.result_from_answer({**answer, "view": {**course.document, "type": "x"}}).patch
+        course.result_from_answer({**answer, "view": {**course.document, "kind": "x"}})
+    changed = course.result_from_answer({**answer, "view": {"type": "x"}})
+    assert changed.patch == ({"op": "replace", "path": "/type", "value": "x"},)
 
 
 async def test_a_handler_that_lies_about_the_event_is_not_asked(

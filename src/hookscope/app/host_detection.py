@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from glob import iglob
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -205,7 +205,7 @@ class ForeignProgram:
 
 def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], machine: Machine) -> str:
     """Return a message about hosts near this folder; empty if there are none."""
-    if _any_file(folder, OWN_FOLDERS):
+    if any(_matches(folder, *OWN_FOLDERS)):
         return ""
     projects = [dialect for dialect in guides if dialect.layout.markers]
     for dialect in projects:
@@ -270,18 +270,14 @@ def _foreign_signs(folder: Path, files: Files) -> tuple[tuple[str, Path], ...]:
 
 def _foreign_sign(program: ForeignProgram, folder: Path, files: Files) -> Path | None:
     json_files = (folder / name for name in program.json)
-    return next((file for file in json_files if _has_hooks(file, files)), None) or _any_file(
-        folder, program.files
-    )
+    found = (file for file in json_files if _has_hooks(file, files))
+    return next(chain(found, _matches(folder, *program.files)), None)
 
 
-def _any_file(folder: Path, patterns: Iterable[str]) -> Path | None:
-    return next((path for pattern in patterns for path in _matches(folder, pattern)), None)
-
-
-def _matches(folder: Path, pattern: str) -> Iterator[Path]:
+def _matches(folder: Path, *patterns: str) -> Iterator[Path]:
     """Yield the matching paths. Unlike Path.glob, no broken link or unreadable folder is an error."""
-    return (folder / name for name in iglob(pattern, root_dir=folder, include_hidden=True))
+    names = (iglob(pattern, root_dir=folder, include_hidden=True) for pattern in patterns)
+    return map(folder.joinpath, chain.from_iterable(names))
 
 
 def _has_hooks(file: Path, files: Files) -> bool:
@@ -402,7 +398,7 @@ def _is_our_log(sign: Path) -> bool:
 def has_plugins(machine: Machine) -> bool:
     """Return whether the current folder is a plugin or contains plugins."""
     folder = machine.cwd
-    if any(found for sign in PLUGIN_SIGNS for found in _matches(folder, sign)):
+    if any(_matches(folder, *PLUGIN_SIGNS)):
         return True
     scripts = islice(_matches(folder, PLUGIN_SCRIPTS), MOST_SCRIPTS)
     return any(_registers_hooks(script, machine.files) for script in scripts)

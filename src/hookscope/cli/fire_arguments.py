@@ -98,7 +98,7 @@ def shuffle_options() -> tuple[click.Option, click.Option]:
     """Return `--shuffle`, and `--seed N` for its random orders."""
     return (
         click.Option(["--shuffle"], is_flag=True, help="With --repeat: also fire in other orders."),
-        click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="With --shuffle: repeat these orders."),
+        click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="The same seed gives the same orders."),
     )
 
 

@@ -45,10 +45,11 @@ def _own_plugins(inventory: Inventory) -> Iterator[Mapping[str, Any]]:
         if "manifest" not in gates or False in (gates["manifest"].passed, gates["handler"].passed):
             continue
         failed = next((gates[name] for name in SWITCH_GATES if gates[name].passed is False), None)
+        is_known = failed is None or failed.name != "slot"  # some versions list it as enabled
         yield {
             "id": hook.name,
             "origin": hook.folder.source,
-            "enabled": failed is None,
+            "enabled": failed is None if is_known else None,
             "error": failed.reason if failed is not None else None,
             "dependencyStatus": {"missing": list(gates["packages"].missing) if "packages" in gates else None},
             "events": None if row.unread_registrations else sorted(row.folder_events),
@@ -89,7 +90,9 @@ def listed_items(answers: Answers) -> tuple[ReportedItem, ...]:
 def _plugin_item(name: str, entry: Mapping[str, Any], events: set[str]) -> ReportedItem:
     is_on = entry.get("enabled") is True
     state = "on" if is_on else str(entry.get("error") or "off")
-    facts = {FOUND: ReportedFact(True, "listed"), RESULT: ReportedFact(is_on, state)}
+    facts = {FOUND: ReportedFact(True, "listed")}
+    if entry.get("enabled") is not None:
+        facts[RESULT] = ReportedFact(is_on, state)
     missing = mapping_or_empty(entry.get("dependencyStatus")).get("missing")
     if isinstance(missing, list):
         text = f"missing {', '.join(map(str, missing))}" if missing else "installed"

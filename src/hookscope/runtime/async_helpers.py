@@ -83,7 +83,8 @@ class Broadcast(Generic[Item]):
     def publish(self, item: Item) -> None:
         """Add an item for current and later listeners."""
         self.items.append(item)
-        self.wake()
+        if self._changed is not None:
+            self.wake()
 
     def wake(self) -> None:
         """Wake all callers that wait in `wait`."""

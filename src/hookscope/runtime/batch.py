@@ -12,7 +12,6 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from hookscope.model.failure import Failure, Frame
-from hookscope.model.payload import Arguments
 from hookscope.model.regular_file import FILE_LIMIT_HINT, is_file_limit
 from hookscope.model.run import OnStep, Registration, Result, Slow, Started, Status
 from hookscope.model.text import error_reason
@@ -23,7 +22,7 @@ from hookscope.runtime.limits import Limits, size_in_words
 from hookscope.runtime.orphan_processes import resident_memory
 from hookscope.runtime.payloads import (
     apply_changes,
-    is_later_document,
+    later_document,
     messages_in,
     new_messages,
     packed_document,
@@ -207,15 +206,13 @@ class Batch:
         Raises WorkerLost if the message is not an answer.
         """
         assert self.current is not None
-        before, after = self.document, message.get("view", self.document)
+        before, after = self.document, self._later_document(message)
         status, error, notes = message.get("status", "ok"), message.get("error"), message.get("notes", [])
         stale = message.get("stale")
         if status not in ("ok", "error") or not isinstance(notes, list):
             raise WorkerLost("sent an invalid answer")
-        if type(after) is not type(before) or not is_later_document(self.view, after):
-            raise WorkerLost("sent an invalid answer")
         phase: Phase = "load" if message.get("phase") == "load" else "run"
-        is_unchanged, has_messages = after is before, not isinstance(self.view, Arguments)
+        is_unchanged = after is before
         patch = () if is_unchanged else patch_between(self.view, before, after)
         result = Result(
             self.current,
@@ -223,9 +220,7 @@ class Batch:
             started=self.started_in_run if self.phase == "run" else since_run_start(self.started),
             took=seconds_in(message, "took", 0.0),
             loaded=seconds_in(message, "loaded", 0.0),
-            messages=new_messages(messages_in(before), messages_in(after))
-            if has_messages and not is_unchanged
-            else (),
+            messages=() if is_unchanged else new_messages(messages_in(before), messages_in(after)),
             returned=message.get("returned"),
             error=None if error is None else failure_in_answer(error, phase),
             patch=patch,
@@ -239,6 +234,15 @@ class Batch:
             self.document, self.document_json = after, ""
             apply_changes(self.view, before, after, patch)
         return result
+
+    def _later_document(self, message: Message) -> Any:
+        """Return the document after a call, from its answer. Raises WorkerLost."""
+        if "view" not in message:
+            return self.document
+        try:
+            return later_document(self.view, self.document, message["view"])
+        except ValueError:
+            raise WorkerLost("sent an invalid answer") from None
 
     def result_without_answer(self, status: Status, failure: Failure) -> Result:
         """Return the Result of a call whose worker did not answer."""

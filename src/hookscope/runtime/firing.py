@@ -52,16 +52,15 @@ class RunInProgress:
 
     plan: Plan
     began: float
-    on_step: Callable[[Step], None]
+    steps: Broadcast[Step]  # woken also once the start is recorded, or recording has failed
     recorder: Recorder | None
-    on_recorded: Callable[[], object]  # called once the start is recorded, or recording has failed
     results: list[Result] = field(default_factory=list)
     fold: Fold | None = None
     ending: Ending | None = None
-    caused: list[Run] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    fault_notes: dict[str, None] = field(default_factory=dict)  # sentences about injected faults
-    skipped: set[Registration] = field(default_factory=set)  # by the user
+    caused: tuple[Run, ...] = ()
+    notes: tuple[str, ...] = ()
+    fault_notes: tuple[str, ...] = ()  # sentences about injected faults
+    skipped: tuple[Registration, ...] = ()  # by the user
     cancelled: bool = False
     internal_error: str = ""
     loop_reason: str = ""  # why it was not fired: an endless loop
@@ -75,9 +74,8 @@ class RunInProgress:
             if step.call in self.plan.forced:
                 step = replace(step, forced=True)
             if step.call.injected_fault is not None:
-                self.fault_notes[
-                    f"{step.call.name} was broken on purpose: {step.call.injected_fault.text}"
-                ] = None
+                note = f"{step.call.name} was broken on purpose: {step.call.injected_fault.text}"
+                self.fault_notes += () if note in self.fault_notes else (note,)
                 step = replace(
                     step,
                     notes=(*self._injected_fault_notes(step.call, step.call.injected_fault), *step.notes),
@@ -87,8 +85,8 @@ class RunInProgress:
             )
             self.results.append(step)
         elif isinstance(step, Skipped):
-            self.skipped.add(step.call)
-        self.on_step(step)
+            self.skipped += (step.call,)
+        self.steps.publish(step)
 
     def keep_fold(self, fold: Fold) -> None:
         """Store the latest fold, with which an interrupted run ends."""
@@ -111,7 +109,7 @@ class RunInProgress:
             self.record_error = safe_text(error)
             raise
         finally:
-            self.on_recorded()
+            self.steps.wake()
 
     async def close(self, complete: Callable[[Run], Awaitable[Run]] | None = None) -> Run:
         """Return the completed Run, and record its end if its start was recorded. Never raises."""
@@ -119,7 +117,7 @@ class RunInProgress:
             try:
                 await self.begin()
             except Exception:  # stored by `_begin`
-                self.notes.append(not_recorded_message(self.record_error))
+                self.notes += (not_recorded_message(self.record_error),)
         run = self.run()
         if complete is not None:
             try:
@@ -149,7 +147,7 @@ class RunInProgress:
             ending=ending,
             messages=messages,
             context=context,
-            caused=tuple(self.caused),
+            caused=self.caused,
             took=perf_counter() - self.began,
             cancelled=self.cancelled,
             delivers=plan.delivers,
@@ -216,7 +214,7 @@ class RunInProgress:
     def _final_event(self) -> tuple[tuple[str, ...], Mapping[str, Any]]:
         event = self.plan.event if self.fold is None else self.fold.event
         context = getattr(event, "context", None)
-        if isinstance(context, Mapping):
+        if isinstance(context, (dict, Mapping)):
             return messages_in(event), dict(context)
         if isinstance(event, Mapping):
             return messages_in(event), dict(event)
@@ -241,7 +239,7 @@ class _FiringChain:
     last_end: float = 0.0  # perf_counter time at which a firing ended last
     deep_firings: int = 0  # in this period
     counted_since: float = 0.0  # start of this period
-    stopped_keys: set[str] = field(default_factory=set)  # keys of events that are not fired any more
+    stopped_keys: frozenset[str] = frozenset()  # keys of events that are not fired any more
 
     def count_deep_firing(self) -> None:
         """Count another deeply nested firing."""
@@ -281,7 +279,7 @@ class NestedFiring:
             self._chain.count_deep_firing()
         too_many = self._chain.deep_firings > MAX_DEEP_FIRINGS
         if self.depth >= MAX_DEPTH or too_many or (self.depth > 1 and key in self._chain.stopped_keys):
-            self._chain.stopped_keys.add(key)
+            self._chain.stopped_keys |= {key}
             return _not_fired_note(key)
         return ""
 
@@ -289,13 +287,11 @@ class NestedFiring:
         """Set the depth of this task. Firings by the task, or by tasks it starts, are one level deeper."""
         _current_chain.set((self._chain, depth))
 
-    def stopped_notes(self) -> list[str]:
+    def stopped_notes(self) -> tuple[str, ...]:
         """Return a sentence for each event stopped in the chain; empty except for the first firing."""
-        return (
-            [*map(_not_fired_note, sorted(self._chain.stopped_keys))]
-            if self._is_first and not self.loop_reason
-            else []
-        )
+        if not self._is_first or self.loop_reason:
+            return ()
+        return tuple(map(_not_fired_note, sorted(self._chain.stopped_keys)))
 
     def leave(self) -> None:
         """Note that the firing has ended."""
@@ -343,8 +339,6 @@ class Firing:
         self._run: Run | None = None
         self._nested: NestedFiring | None = None
         self._task = running_loop("an event is fired", "fire()").create_task(self._fire(plan))
-        UNFINISHED_FIRINGS.add(self._task)
-        self._task.add_done_callback(UNFINISHED_FIRINGS.discard)
 
     @property
     def done(self) -> bool:
@@ -391,11 +385,13 @@ class Firing:
 
     async def _fire(self, plan: Plan) -> Run:
         self._has_begun = True
+        UNFINISHED_FIRINGS.add(self._task)
         self._nested = nested = NestedFiring(plan.event.key)
         try:
             self._run = await self._run_event(plan, nested.depth, nested.loop_reason)
         finally:
             nested.leave()
+            UNFINISHED_FIRINGS.discard(self._task)
         self._steps.close()
         return self._run
 
@@ -407,9 +403,7 @@ class Firing:
         if self._nested is not None:
             self._nested.enter(depth)
         on_end = self._on_begin(plan) if self._on_begin is not None else None
-        progress = RunInProgress(
-            plan, start_run_clock(), self._steps.publish, self._recorder, self._steps.wake
-        )
+        progress = RunInProgress(plan, start_run_clock(), self._steps, self._recorder)
         self._progress = self._progress or progress
         try:
             if self._cancelled:
@@ -427,9 +421,8 @@ class Firing:
             follow_ups = progress.ending.follow_ups if progress.ending is not None else ()
             for event in follow_ups if self._follow is not None else ():
                 if depth >= MAX_DEPTH:
-                    progress.notes.append(
-                        f"`{event.key}` was not fired: events caused each other {MAX_DEPTH} levels deep"
-                    )
+                    too_deep = f"events caused each other {MAX_DEPTH} levels deep"
+                    progress.notes += (f"`{event.key}` was not fired: {too_deep}",)
                     continue
                 await self._run_follow_up(progress, event, depth)
         except asyncio.CancelledError:  # by `cancel`, or because the loop is closing
@@ -440,7 +433,11 @@ class Firing:
                 progress.internal_error = f"Hookscope failed: {FILE_LIMIT_REACHED}. {FILE_LIMIT_HINT}"
         if self._nested is not None and progress is self._progress:
             progress.notes += self._nested.stopped_notes()
-        run = await self._close(progress, None if progress is not self._progress else self._complete)
+        complete = self._complete if progress is self._progress else None
+        if self._recorder is None and complete is None:  # nothing to await
+            run = progress.run()
+        else:
+            run = await self._close(progress, complete)
         if on_end is not None:
             on_end(run)
         return run
@@ -451,16 +448,14 @@ class Firing:
         try:
             plan = self._follow(event)
         except Exception as error:  # the run is kept if its follow-up cannot be planned
-            progress.notes.append(f"`{event.key}` was not fired: {safe_text(error)}")
+            progress.notes += (f"`{event.key}` was not fired: {safe_text(error)}",)
             return
-        progress.caused.append(await self._run_event(plan, depth + 1))
+        progress.caused += (await self._run_event(plan, depth + 1),)
         if self._cancelled:
             raise asyncio.CancelledError
 
     async def _close(self, progress: RunInProgress, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
         """Return the Run, completed and recorded. A cancel cannot interrupt this."""
-        if self._recorder is None and complete is None:  # nothing to await: no task is needed
-            return progress.run()
         closing = asyncio.ensure_future(progress.close(complete))
         while not closing.done():
             try:

@@ -106,7 +106,7 @@ def _member_operations(path: str, before: dict[str, Any], after: dict[str, Any])
     for name, value in after.items():
         if name not in before:
             yield _add(_pointer(path, name), value)
-        elif not (type(value) in _SCALARS and is_same_json(before[name], value)):  # most members are equal
+        elif value is not before[name]:  # most members of an event are not even sent
             yield from _operations(_pointer(path, name), before[name], value)
 
 
@@ -221,13 +221,20 @@ def _pack_document(
     return document, notes + more, ""
 
 
-def is_later_document(view: Any, document: Any) -> bool:
-    """Return True if the document has the keys that a worker returns for this kind of view."""
+def later_document(view: Any, before: Any, sent: Any) -> Any:
+    """Return the document of which a worker sent this: all of it, or the changed members of a HookEvent.
+
+    Raises ValueError if a worker sends no such thing for this kind of view.
+    """
+    if type(sent) is not type(before):
+        raise ValueError("it has another type")
     if is_hook_event(view):
-        return isinstance(document, dict) and document.keys() == _EVENT_KEYS
-    if isinstance(view, Arguments):
-        return EVENT in document and isinstance(document.get(REQUESTS), list)
-    return True
+        if not sent.keys() <= _EVENT_KEYS:
+            raise ValueError("it has unknown members")
+        return before | sent
+    if isinstance(view, Arguments) and not (EVENT in sent and isinstance(sent.get(REQUESTS), list)):
+        raise ValueError("it lacks members")
+    return sent
 
 
 def changeable_part(view: Any, document: Any) -> Any:
@@ -258,8 +265,7 @@ def messages_in(view: Any) -> tuple[str, ...]:
     """Return the messages of a view or a document as text. `Arguments` have no messages."""
     if isinstance(view, Arguments):
         return ()
-    is_document = not isinstance(view, HookEvent) and isinstance(view, Mapping)
-    found = view.get("messages") if is_document else getattr(view, "messages", None)
+    found = view.get("messages") if isinstance(view, (dict, Mapping)) else getattr(view, "messages", None)
     if not isinstance(found, (list, tuple)):
         return ()
     return tuple([item if type(item) is str else joined_text(item) for item in found])

@@ -174,6 +174,7 @@ class SharedWorker:
         self._backlog_size = 0  # bytes
         self._sender: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
+        self.has_news = False  # there are output or errors from outside running handlers
         self.process.keep_reading(self._on_news)
 
     @property
@@ -181,8 +182,8 @@ class SharedWorker:
         """True if the worker accepts a new run."""
         return not self.is_retired and self._ending is None
 
-    async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
-        """Run these calls of the batch until the last one, or the worker, has ended."""
+    def start(self, batch: Batch, requests: Sequence[HandlerRequest]) -> _OpenRun:
+        """Start these calls of the batch. The run is done when the last one, or the worker, has ended."""
         run = _OpenRun(batch, requests, self)
         is_loaded = requests[0].handler_name in self._loaded
         self._send_settings(requests[0])
@@ -195,14 +196,14 @@ class SharedWorker:
             failure = Failure(type(error).__name__, f"the event cannot be sent to a worker: {error}")
             batch.finish(batch.result_without_answer("error", failure))
             self._forget(run)
-            return
-        run.begin(is_loaded)
-        try:
-            await run.done
-        except asyncio.CancelledError:
-            if run.id in self._runs:
-                run.cancel()
-            raise
+        else:
+            run.begin(is_loaded)
+        return run
+
+    def cancel(self, run: _OpenRun) -> None:
+        """Cancel a run if it has not ended."""
+        if run.id in self._runs:
+            run.cancel()
 
     def _frame(self, run: _OpenRun, requests: Sequence[HandlerRequest], is_loaded: bool) -> bytes:
         view = run.batch.view
@@ -276,19 +277,16 @@ class SharedWorker:
         if message.get("dirty") or message.get("worn"):
             self.is_retired = True
 
-    @property
-    def has_news(self) -> bool:
-        """True if there are output or errors from outside running handlers."""
-        return self.process.has_late_events or self.process.has_output
-
     def take_news(self) -> tuple[PrintedOutput, tuple[str, ...]]:
         """Return output and notes on errors from outside running handlers, for the next result."""
+        self.has_news = False
         late = tuple(" ".join(late_note(one)) for one in self.process.take_late_events())
         printed = self.process.take_output()
         return printed, late if printed is NOTHING_PRINTED else (*late, *printed.notes, UNKNOWN_OUTPUT_NOTE)
 
     def _on_news(self) -> None:
         """Deliver the messages that have arrived."""
+        self.has_news = self.process.has_late_events or self.process.has_output
         try:
             while (message := self.process.take_received()) is not None:
                 self._deliver(message)
@@ -410,7 +408,12 @@ class SharedWorkerExecutor:
                     for result in not_started_results(work.remaining, missing):
                         step(result)
                     return
-            await worker.run(work, self._requests_for(work.remaining))
+            run = worker.start(work, self._requests_for(work.remaining))
+            try:
+                await run.done
+            except asyncio.CancelledError:
+                worker.cancel(run)
+                raise
             tries = tries + 1 if len(work.remaining) == left else 0
             left = len(work.remaining)
             if tries == MOST_TRIES and work.remaining:

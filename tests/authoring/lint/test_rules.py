@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.conftest import newest_shipped
 
 from hookscope.authoring.lint.linting import RuleDocumentation, rule_documentation
 from hookscope.authoring.lint.model import LintFinding, Rule, Severity
@@ -11,6 +12,8 @@ from hookscope.authoring.lint.rules import RULES
 from hookscope.storage.edits.change import change_of
 
 from .conftest import Lint, WriteHook
+
+NEWEST = newest_shipped("OpenClaw").name
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
@@ -149,7 +152,7 @@ def test_an_event_missing_in_the_guide_but_sent_is_accepted(lint_under: Lint, wr
     report = lint_under(write_hook(files)).report
     assert [(str(one.severity), one.text) for one in report.findings] == [
         ("warning", "`tool:call` is not an event of OpenClaw: tool calls are not sent."),
-        ("hint", "`session:patch` is not in OpenClaw's guide, but openclaw@2026.9 sends it."),
+        ("hint", f"`session:patch` is not in OpenClaw's guide, but {NEWEST} sends it."),
     ]
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookscope.authoring.testing.expectations import UnmetExpectation
+from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.console.panes.fire.composer import Composer
 from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.panes.fire.waterfall import Waterfall
@@ -274,6 +277,29 @@ async def test_the_line_of_folded_hooks_lists_them_with_their_reasons(console: A
         c.pane.query_one(Waterfall).focus()
         await c.press("end")
         await c.shows("▸ –  . lists", "left-0  switched off 0", "left-8  switched off 8")
+
+
+async def test_the_verdict_is_in_the_title_at_every_width(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        run = await c.fired(1, took=0.5)
+        for name, shown in (
+            ("a.yaml", "✗ 1 differs from a.yaml   500 ms"),
+            (f"{'a' * 30}.yaml", "✗ 1 differs"),
+        ):
+            miss = UnmetExpectation("errors", 1, 0)
+            c.pane.run_view.compared(1, SavedEventResult(Path(name), run, (miss,)))
+            await c.settle()
+            (title,) = [line for line in c.screen.splitlines() if "Run 1" in line]
+            assert shown in title
+            assert "…" not in title
+
+
+async def test_the_plan_names_only_keys_other_than_that_of_the_event(console: Any) -> None:
+    async with console((120, 36)) as c:
+        screen = await c.shows("command-logger/handler.py")
+        rows = {word: line for line in screen.splitlines() for word in line.split() if "/handler.py" in word}
+        assert "command-logger  command  command-logger/" in rows["command-logger/handler.py"]
+        assert "command:new" not in rows["session-memory/handler.py"]
 
 
 async def test_enter_on_a_hook_that_did_not_run_asks_why(console: Any) -> None:

@@ -148,7 +148,7 @@ async def test_a_handler_of_the_hosts_own_events_gets_the_seeds_event(talk: Talk
         "context": {},
     }
     (answer,) = await talk.run(code, view=event, hook=True, arguments=False)
-    assert answer["view"]["messages"] == ["new"]
+    assert answer["view"] == {"messages": ["new"]}  # the host knows the rest
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def replay_start(run: Run, handler: str) -> ReplayStart:
     """
     if run.event.kind != "folder":
         raise Refusal(
-            f"Run {run.id} fired a {run.event.kind} event: its handlers share none, so --from does not work.",
+            f"Run {run.id} fired a {run.event.kind} event: handlers do not share it, so --from cannot work.",
             WHOLE_RUN,
         )
     place = _start_position(run, handler)

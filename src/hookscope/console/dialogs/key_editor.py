@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from textual import events, on
@@ -31,6 +32,7 @@ from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, safe_te
 from hookscope.model.failure import Refusal
 
 KEYS_WIDTH, NAME_WIDTH, PLACE_WIDTH = 11, 16, 27  # cells of the columns
+ACTION_ID = re.compile(r"[a-z]+\.[a-z_]+")
 WIDE_ENOUGH = 80  # cells; only wider rows have the meaning
 
 
@@ -147,7 +149,11 @@ class KeyQuestion(Dialog[None]):
         event.stop()
         key, file = spelled_key(event.key), read_keys()
         if problem := why_not_key(self._action.id, key, file):
-            answer = safe_text(f"{problem} Press another key.", 400).stylize("$text-warning")
+            known = all_actions()  # people know names, not ids
+            named = ACTION_ID.sub(
+                lambda text: _name(known[text[0]]) if text[0] in known else text[0], problem
+            )
+            answer = safe_text(f"{named} Press another key.", 400).stylize("$text-warning")
             self.query_one("#key-answer", Static).update(answer)
         else:
             self._write((key,))

@@ -160,7 +160,8 @@ def _gate_facts(
         facts.append(("places", " · ".join(gate.looked), MUTED))
     if gate.place is not None:
         facts.append(("where", f"{view.host.machine.short(gate.place.file)}:{gate.place.line}", ""))
-    if gate.reason and (reading.unfolded or gate.reason not in reading.sentence):
+    is_new = reading.chain is None or gate.reason not in reading.chain.sentence
+    if gate.reason and (reading.unfolded or is_new):
         facts.append(("reason", gate.reason, MUTED))
     if next_step := _next_step(gate, row.hook, view):
         facts.append(("next", next_step, ""))
@@ -226,7 +227,7 @@ def put_steps(sheet: Sheet, chain: WhyChain) -> None:
     for step in chain.steps:
         sign, style = STEP_STYLES[step.passed]
         word = Content.assemble(
-            (f"{sign} ", style), (step.name, "bold" if step is chain.first_failed else style)
+            (f"{sign} ", style), (step.title, "bold" if step is chain.first_failed else style)
         )
         if line and line.cell_length + word.cell_length + 3 > sheet.width:
             sheet.paragraph(line)
@@ -318,15 +319,14 @@ class WhyOptions:
     checked: HookCheck | None = None  # lint findings and activation links
 
     @property
-    def sentence(self) -> str:
-        """The sentence above the steps; empty until the hook is checked."""
-        chain = self.checked.chain if self.checked is not None else None
-        return chain.sentence if chain is not None else ""
+    def chain(self) -> WhyChain | None:
+        """The steps from the hook's file to its user; None until the hook is checked."""
+        return self.checked.chain if self.checked is not None else None
 
     def explains(self, *steps: str) -> bool:
-        """Return True if the sentence explains the failure of one of these steps."""
-        chain = self.checked.chain if self.checked is not None else None
-        return chain is not None and chain.first_failed is not None and chain.first_failed.name in steps
+        """Return True if the sentence above the steps explains the failure of one of these steps."""
+        failed = self.chain.first_failed if self.chain is not None else None
+        return failed is not None and failed.name in steps
 
 
 def why_title(row: HookRow, checked: HookCheck | None = None) -> tuple[Content, Content]:
@@ -382,7 +382,7 @@ def _hook_part(
     if hook.description:
         emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
         sheet.paragraph(safe_paragraph(emoji + hook.description))
-    chain = reading.checked.chain if reading.checked is not None else None
+    chain = reading.chain
     if chain is not None:
         put_steps(sheet, chain)
     is_shadowed, whole = row.verdict.shadowed_by is not None, reading.unfolded

@@ -81,6 +81,10 @@ class LogPane(RemovableWidget, Widget):
     """The log. Adding entries never waits for drawing, which happens once per frame."""
 
     ALLOW_MAXIMIZE = True
+    HELP = (
+        "Scans, saved files, runs and the host's real events, the newest last.\n"
+        "✗ error, ! warning, · debug message, ≈ real event; ▸ and ▾ mark a run with handlers"
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "slash",
@@ -96,7 +100,7 @@ class LogPane(RemovableWidget, Widget):
             id="log.pause",
             tooltip="Pause the display; entries are still collected",
         ),
-        Binding("G", "tail", "Tail", id="log.tail", tooltip="Follow the newest entry"),
+        Binding("G", "tail", "Follow", id="log.tail", tooltip="Follow the newest entry"),
         Binding("ctrl+s", "save", "Save", id="log.save", tooltip="Save the real event"),
         Binding(
             "T",

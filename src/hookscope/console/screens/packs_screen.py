@@ -422,10 +422,10 @@ class PackPlanScreen(Overlay[bool]):
     def compose(self) -> ComposeResult:
         with ScrollBox(id="plan") as box:
             box.border_title = Content(self._title)
-            answers = [("plan.yes", self._verb)] if self._verb else []
             leaves = ("plan.cancel", "cancel" if self._verb else "close")
+            answers = key_hints(("plan.yes", self._verb), leaves, gap=3 if self._verb else 1)
             box.border_subtitle = Content.assemble(
-                key_hints(*answers, leaves), "   ↑ ↓ scroll   ", key_hints(("plan.copy", "copy"))
+                answers, "   ↑ ↓ scroll   ", key_hints(("plan.copy", "copy"))
             )
             yield FittedText(self._sheet, id="plan-sheet")
 

@@ -11,8 +11,9 @@ from hookscope.hosts.dialects.openclaw_2026_7 import (
     OPENCLAW_2026_6,
     PLUGINS_2026_7,
     RULES_OF_COMMAND,
+    RULES_OF_SWITCHES,
 )
-from hookscope.hosts.dialects.openclaw_2026_9 import CATALOGUE, CHECKED_PLUGINS, CONFIG
+from hookscope.hosts.dialects.openclaw_2026_9 import CATALOGUE, CHECKED_PLUGINS, CONFIG, gates_of_plugins
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand, RefusalFrame
 from hookscope.hosts.dialects.openclaw_2026_9_settings import older_loaded_settings, older_settings_issues
 from hookscope.hosts.folders import shipped_gates
@@ -31,6 +32,9 @@ RULES = {
     ),
 }
 del RULES["selected"]  # everything that is eligible loads
+SWITCHES = replace(RULES_OF_SWITCHES, slots=("memory",))
+GATES_OF_PLUGINS = dict(gates_of_plugins(switches=SWITCHES, files_need_manifest=True))
+del GATES_OF_PLUGINS["packages"]
 REFUSAL = RefusalFrame("Config invalid", ("Run: openclaw doctor --fix",), detailed=True)
 
 OPENCLAW_2026_3 = replace(
@@ -57,7 +61,9 @@ OPENCLAW_2026_3 = replace(
         ),
         replace(
             PLUGINS_2026_7,
-            check_settings=CHECKED_PLUGINS(PLUGINS_2026_7.gate_rules, is_old=True, is_oldest=True).issues,
+            shape=replace(PLUGINS_2026_7.shape, reads_json5=False, checks_packages=False),
+            gate_rules=GATES_OF_PLUGINS,
+            check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS, is_old=True, is_oldest=True).issues,
             merge_rules={
                 **PLUGINS_2026_7.merge_rules,
                 "message_sending": MergeRule(

@@ -6,7 +6,6 @@ from operator import attrgetter
 
 from hookscope.formats.text_header import HeaderRules
 from hookscope.hosts.dialects.openclaw import LEGACY
-from hookscope.hosts.dialects.openclaw import MANIFEST as MANIFEST_FILE
 from hookscope.hosts.dialects.openclaw_2026_9 import (
     CATALOGUE,
     CHECKED_PLUGINS,
@@ -17,6 +16,7 @@ from hookscope.hosts.dialects.openclaw_2026_9 import (
     OPENCLAW_2026_9,
     PACKS,
     PLUGIN_HOOKS,
+    gates_of_plugins,
 )
 from hookscope.hosts.dialects.openclaw_2026_9_command import CommandRules, OpenClawCommand, RefusalFrame
 from hookscope.hosts.dialects.openclaw_2026_9_settings import older_loaded_settings, older_settings_issues
@@ -27,7 +27,7 @@ from hookscope.hosts.gates import config
 from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.path import PATH, own_folder_gate
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
-from hookscope.hosts.plugins.shipped_plugin_gates import manifest_gate
+from hookscope.hosts.plugins.shipped_plugin_gates import PluginSwitches
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 
@@ -60,8 +60,9 @@ FOLDERS_2026_7 = replace(
     finder=partial(find_in_collections, rules=COLLECTIONS_2026_7),
 )
 # A plugin without its packages is imported, and fails if it needs them.
-GATES_OF_PLUGINS = {name: rule for name, rule in PLUGIN_HOOKS.gate_rules.items() if name != "packages"}
-GATES_OF_PLUGINS["manifest"] = partial(manifest_gate, name=MANIFEST_FILE, needed_for_files=True)
+RULES_OF_SWITCHES = PluginSwitches(ignores_case=False, follows_channels=False)
+GATES_OF_PLUGINS = dict(gates_of_plugins(switches=RULES_OF_SWITCHES, files_need_manifest=True))
+del GATES_OF_PLUGINS["packages"]
 PLUGINS_2026_7 = replace(
     PLUGIN_HOOKS,
     shape=replace(PLUGIN_HOOKS.shape, splits_packages=False),

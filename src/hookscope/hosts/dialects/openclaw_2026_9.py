@@ -60,7 +60,7 @@ from hookscope.hosts.plugins.shipped_merge_rules import (
     SHIPPED_MERGE_RULES,
     merge_prompt_build,
 )
-from hookscope.hosts.plugins.shipped_plugin_gates import checked_plugins, shipped_plugin_gates
+from hookscope.hosts.plugins.shipped_plugin_gates import PluginSwitches, checked_plugins, shipped_plugin_gates
 from hookscope.hosts.plugins.tool_names import ToolNames
 from hookscope.hosts.program_answers import command_answers, listed_items
 from hookscope.hosts.settings.closed_schema import path_text
@@ -227,9 +227,14 @@ FOLDERS = FolderSystem(
 CHECKED_PLUGINS = partial(
     checked_plugins, bundled=bundled_parts, bundle_ids=partial(bundle_ids, rules=BUNDLES)
 )
-GATES_OF_PLUGINS = shipped_plugin_gates(
-    MANIFEST, frozenset({"openclaw", "@openclaw/plugin-sdk"}), memory="memory-core", settings=settings_gate
+gates_of_plugins = partial(
+    shipped_plugin_gates,
+    MANIFEST,
+    frozenset({"openclaw", "@openclaw/plugin-sdk"}),
+    memory="memory-core",
+    settings=settings_gate,
 )
+GATES_OF_PLUGINS = gates_of_plugins(switches=PluginSwitches())
 PLUGIN_HOOKS = replace(
     PLUGINS,
     shape=replace(
@@ -239,6 +244,7 @@ PLUGIN_HOOKS = replace(
         marks_python=True,
         as_shipped=True,
         splits_packages=True,
+        shipped_ids=lambda version: bundled_parts(version).shipped,
     ),
     search_paths=places_of_plugins,
     gate_rules=GATES_OF_PLUGINS,

@@ -193,12 +193,12 @@ def _without_repeated(folders: Sequence[Folder]) -> tuple[Folder, ...]:
 
 def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[Folder, ...]:
     """Return the folder of hooks that ship with the program; empty if none is configured."""
-    bundled, trusted = host.overrides.bundled, host.overrides.bundled_trusted
+    bundled, trusted, own = host.overrides.bundled, host.overrides.bundled_trusted, host.overrides.own_bundled
     if bundled is None and host.overrides.bundled_variable:
         from_env = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
         bundled = host.machine.absolute(from_env) if from_env else None
         trusted = from_env.startswith("~") or Path(from_env).is_absolute()  # else it depends on cwd
-    own = host.overrides.own_bundled
+        own = None if from_env else own
     shipped = (
         () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label, shipped=trusted),)
     )

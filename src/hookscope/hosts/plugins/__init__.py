@@ -6,7 +6,12 @@ from typing import Any
 
 from hookscope.hosts.plugins.mapped_handlers import MappingRules, mapped_hooks
 from hookscope.hosts.plugins.merge_rules import MergeRule
-from hookscope.hosts.plugins.plugin_discovery import PluginShape, find_plugins, installed_hooks, rank_plugins
+from hookscope.hosts.plugins.plugin_discovery import (
+    PluginShape,
+    events_registered_in,
+    find_plugins,
+    rank_plugins,
+)
 from hookscope.hosts.plugins.plugin_manifest import SchemaIssue
 from hookscope.hosts.plugins.plugin_policy import (
     OBSERVE,
@@ -20,9 +25,9 @@ from hookscope.hosts.plugins.plugin_policy import (
 from hookscope.hosts.plugins.shipped_plugin_gates import setting_problems
 from hookscope.hosts.settings.settings_reader import refusal_text
 from hookscope.model.event_catalogue import Catalogue, EventType
-from hookscope.model.hook import Folder, Hook, Problem
+from hookscope.model.hook import Folder, Hook, Metadata, Problem
 from hookscope.model.hook_status import FoundHooks, Gate, GateRule, Ranking
-from hookscope.model.host import Arrangement, Host
+from hookscope.model.host import Arrangement, Host, InstalledPlugin
 from hookscope.model.run import Event, EventKind, Policy, Registration
 from hookscope.values import dataclass
 
@@ -159,7 +164,8 @@ def settings_refusal(host: Host, *, of_command: bool = False) -> str:
     if host.settings.refusal:
         return host.settings.refusal
     issues = plugin_setting_issues(host, of_command=of_command)
-    return refusal_text(host.dialect.settings_rules, host.settings.file, issues) if issues else ""
+    rules = replace(host.dialect.settings_rules, path_text=None)  # the program quotes no ids in these paths
+    return refusal_text(rules, host.settings.file, issues) if issues else ""
 
 
 def plugin_setting_issues(host: Host, *, of_command: bool = False) -> tuple[SchemaIssue, ...]:
@@ -167,3 +173,48 @@ def plugin_setting_issues(host: Host, *, of_command: bool = False) -> tuple[Sche
     systems = (system for system in host.dialect.systems if isinstance(system, PluginSystem))
     checking = (system for system in systems if system.commands_check_settings or not of_command)
     return tuple(issue for system in checking for issue in system.settings_issues(host))
+
+
+INSTALLED = "installed"
+INSTALLED_RANK = 10  # lowest, so a plugin in a folder wins over an installed one
+
+
+def installed_hooks(host: Host) -> tuple[Hook, ...]:
+    """Return a hook for each installed plugin, by name. Packages are read as text and not imported."""
+    return tuple(
+        _installed_hook(plugin, host) for plugin in sorted(host.overrides.plugins, key=lambda one: one.name)
+    )
+
+
+def _installed_hook(plugin: InstalledPlugin, host: Host) -> Hook:
+    package = plugin.file.parent
+    real = host.machine.files.real(package)
+    folder = Folder(
+        INSTALLED,
+        "installed plugins",
+        package,
+        INSTALLED_RANK,
+        "hookscope.plugins",
+        real=real,
+        hook_kind="plugin",
+    )
+    registered = events_registered_in(plugin.file, "python", host, package)
+    return Hook(
+        name=plugin.name,
+        kind="plugin",
+        folder=folder,
+        path=None,
+        meta=Metadata(
+            events=registered.events,
+            priorities=registered.priorities,
+            folder_events=registered.folder_events,
+            unread_registrations=registered.unread,
+            export=plugin.export,
+        ),
+        description="a Python package's entry point",
+        handler=plugin.file,
+        language="python",
+        real=real,
+        beyond_host=True,
+        root=package,
+    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
 from itertools import compress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from hookscope.formats.json5 import locate_json5, read_json5
@@ -20,6 +21,7 @@ from hookscope.hosts.plugins.plugin_manifest import (
     PACKAGE,
     SCHEMA,
     PackageError,
+    built_entries,
     id_without_manifest,
     package_extensions,
     read_document,
@@ -38,7 +40,7 @@ from hookscope.model.hook import (
     Problem,
 )
 from hookscope.model.hook_status import FoundHooks, Ranking, RejectedHook
-from hookscope.model.host import Host, InstalledPlugin
+from hookscope.model.host import Host
 from hookscope.model.machine import Files, names_in
 from hookscope.model.payload import mapping_or_empty, strings_in_list
 from hookscope.model.regular_file import LARGEST_MANIFEST
@@ -99,51 +101,6 @@ def configured_paths(host: Host) -> tuple[Path, ...]:
     return tuple(host.machine.absolute(text) for text in texts if text)
 
 
-INSTALLED = "installed"
-INSTALLED_RANK = 10  # lowest, so a plugin in a folder wins over an installed one
-
-
-def installed_hooks(host: Host) -> tuple[Hook, ...]:
-    """Return a hook for each installed plugin, by name. Packages are read as text and not imported."""
-    return tuple(
-        _installed_hook(plugin, host) for plugin in sorted(host.overrides.plugins, key=lambda one: one.name)
-    )
-
-
-def _installed_hook(plugin: InstalledPlugin, host: Host) -> Hook:
-    package = plugin.file.parent
-    real = host.machine.files.real(package)
-    folder = Folder(
-        INSTALLED,
-        "installed plugins",
-        package,
-        INSTALLED_RANK,
-        "hookscope.plugins",
-        real=real,
-        hook_kind="plugin",
-    )
-    registered = events_registered_in(plugin.file, "python", host, package)
-    return Hook(
-        name=plugin.name,
-        kind="plugin",
-        folder=folder,
-        path=None,
-        meta=Metadata(
-            events=registered.events,
-            priorities=registered.priorities,
-            folder_events=registered.folder_events,
-            unread_registrations=registered.unread,
-            export=plugin.export,
-        ),
-        description="a Python package's entry point",
-        handler=plugin.file,
-        language="python",
-        real=real,
-        beyond_host=True,
-        root=package,
-    )
-
-
 REGISTER = "register"  # the export of an entry file
 PYTHON_ENTRIES = ("plugin.py", "index.py")
 TEXT_FIELDS = ("name", "description", "version")
@@ -168,7 +125,10 @@ class PluginShape:
     access: AccessOf = full_access
     marks_python: bool = False  # whether Python plugins are marked as not run by the host
     as_shipped: bool = False  # whether folders, packages and single files count as in the shipped program
+    reads_json5: bool = True  # else a manifest is plain JSON
+    checks_packages: bool = True  # whether a faulty list of entries in package.json is an error
     splits_packages: bool = False  # whether each entry file of a package is a plugin, with an id of its own
+    shipped_ids: Callable[[str], Collection[str]] = lambda version: ()  # of plugins that the host ships
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +163,10 @@ class _PluginSearch:
     hooks: list[Hook] = field(default_factory=list)
     rejected: list[RejectedHook] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def shipped_ids(self) -> Collection[str]:
+        return self.shape.shipped_ids(self.host.dialect.version)
 
     @property
     def files(self) -> Files:
@@ -273,7 +237,9 @@ def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
             yield child.path
 
 
-IGNORED_FOLDERS = frozenset("node_modules build coverage dist .git .hg .svn .turbo .yarn .yarn-cache".split())
+IGNORED_FOLDERS = frozenset(
+    ["node_modules", "build", "coverage", "dist", ".git", ".hg", ".svn", ".turbo", ".yarn", ".yarn-cache"]
+)
 
 
 def _is_ignored(name: str, shape: PluginShape) -> bool:
@@ -314,6 +280,8 @@ def _scan_folder(path: Path, folder: Folder, search: _PluginSearch, file: Path |
         for entry in entries:
             own_id = f"{manifest_facts.id}/{entry.stem}" if len(entries) > 1 else manifest_facts.id
             is_sound = (file is not None or manifest_facts.has_schema) and _is_file(entry, search)
+            if search.shape.as_shipped and folder.source != "extra" and own_id in search.shipped_ids:
+                raise _NotAPlugin(f"{search.host.dialect.product} ships a plugin {own_id}, which wins")
             place = folder if is_sound or not search.shape.as_shipped else replace(folder, rank=FAULTY_RANK)
             search.hooks.append(_plugin(path, place, replace(manifest_facts, id=own_id), entry, search))
     except OSError as error:
@@ -425,12 +393,6 @@ def events_registered_in(entry: Path, language: Language, host: Host, root: Path
 
 
 SCRIPT_SUFFIXES = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs")
-BUILT_SUFFIXES = {
-    ".ts": (".js", ".mjs", ".cjs"),
-    ".tsx": (".js", ".mjs", ".cjs"),
-    ".mts": (".mjs", ".js", ".cjs"),
-    ".cts": (".cjs", ".js", ".mjs"),
-}
 SOURCE_OF_BUILT = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}  # TypeScript imports name the built file
 
 
@@ -470,6 +432,12 @@ def _manifest(
         return _ManifestFacts(other_id)
     file = path / shape.manifest
     source, value = _document(file, search.files)
+    if not shape.reads_json5:
+        try:
+            json.loads(source)
+        except (ValueError, RecursionError) as error:
+            words = f"failed to parse plugin manifest: SyntaxError: {error}"
+            raise _NotAPlugin(f"{file.name} is not plain JSON: {error}", FilePosition(file), words) from None
     if not isinstance(value, Mapping):
         words = "plugin manifest must be an object"
         raise _NotAPlugin(f"{file.name} is not a JSON object", FilePosition(file), words)
@@ -561,8 +529,11 @@ def _shipped_entries(path: Path, source: str, names: frozenset[str], search: _Pl
     try:
         listed = package_extensions(package, key)
     except PackageError as error:
-        place = _place_of_extensions(path / PACKAGE, key, search)
-        raise _NotAPlugin(str(error), place, str(error)) from None
+        if search.shape.checks_packages:
+            place = _place_of_extensions(path / PACKAGE, key, search)
+            raise _NotAPlugin(str(error), place, str(error)) from None
+        own = mapping_or_empty(package.get(key))
+        listed = tuple((one.strip(), "") for one in strings_in_list(own.get("extensions")) if one.strip())
     entry_name = next((name for name in _entries(search.shape) if name in names), None)
     if not listed and entry_name is None:
         raise _no_entry(path, names, search)
@@ -589,17 +560,6 @@ def _place_of_extensions(file: Path, key: str, search: _PluginSearch) -> FilePos
         return _place(file, search.files.read(file), (key, "extensions"))
     except OSError:
         return FilePosition(file)
-
-
-def built_entries(entry: str) -> Iterator[str]:
-    """Yield the files that may be built from a TypeScript entry, in the host's search order."""
-    source = PurePosixPath(entry)
-    if source.suffix not in BUILT_SUFFIXES:
-        return
-    plain = source.with_suffix("")
-    below_src = plain.relative_to("src") if plain.is_relative_to("src") else plain
-    for base in dict.fromkeys((Path("dist", below_src), Path("dist", plain), plain)):
-        yield from (f"{base}{suffix}" for suffix in BUILT_SUFFIXES[source.suffix])
 
 
 def _no_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> _NotAPlugin:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from hookscope.formats.json5 import read_json5
@@ -116,6 +116,25 @@ def id_without_manifest(folder: Path, package: Mapping[str, Any], key: str) -> s
     ending = next((one for one in ("-provider", "-plugin") if plain.endswith(one) and plain != one), "")
     texts = (text.strip() for text in (*named, plain.removesuffix(ending)) if isinstance(text, str))
     return next(filter(None, texts), folder.name)
+
+
+BUILT_SUFFIXES = {
+    ".ts": (".js", ".mjs", ".cjs"),
+    ".tsx": (".js", ".mjs", ".cjs"),
+    ".mts": (".mjs", ".js", ".cjs"),
+    ".cts": (".cjs", ".js", ".mjs"),
+}
+
+
+def built_entries(entry: str) -> Iterator[str]:
+    """Yield the files that may be built from a TypeScript entry, in the host's search order."""
+    source = PurePosixPath(entry)
+    if source.suffix not in BUILT_SUFFIXES:
+        return
+    plain = source.with_suffix("")
+    below_src = plain.relative_to("src") if plain.is_relative_to("src") else plain
+    for base in dict.fromkeys((Path("dist", below_src), Path("dist", plain), plain)):
+        yield from (f"{base}{suffix}" for suffix in BUILT_SUFFIXES[source.suffix])
 
 
 def is_installed(package: str, folder: Path, host: Host) -> bool:

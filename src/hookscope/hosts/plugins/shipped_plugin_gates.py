@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import field, replace
 from functools import partial
 
 from hookscope.formats.positions import KeyPath, dotted_path
@@ -37,12 +38,13 @@ from hookscope.model.hook_status import (
     register_gate,
 )
 from hookscope.model.host import Host
-from hookscope.model.payload import mapping_or_empty
+from hookscope.model.payload import mapping_or_empty, strings_in_list
 from hookscope.values import dataclass
 
 HOST_REFUSES = "the host refuses its settings"
 NO_SCHEMA = f"plugin manifest requires {SCHEMA}"
 ENTRY_FAULT = "extension entry"  # how the program's errors about an entry file begin
+SEARCH: KeyPath = ("tools", "web", "search", "provider")
 MEMORY_SLOT, CHANNELS = (*PLUGINS_PATH, "slots", "memory"), ("channels",)
 PACKAGES_FOLDER = "npm"  # of plugins that only a database of the host lists
 
@@ -59,6 +61,14 @@ class BundledParts:
 
     plugins: Collection[str]
     channels: Mapping[str, Shape]
+    absent: Collection[str] = ()  # those of `plugins` that it does not ship, but only warns about
+    targets: Collection[str] = ()  # of heartbeats, beside the channels
+    search: Collection[str] = ()  # its providers of web searches; none: the host accepts any
+    installable_search: Mapping[str, str] = field(default_factory=dict)  # other providers, with their plugin
+
+    @property
+    def shipped(self) -> frozenset[str]:
+        return frozenset(self.plugins) - frozenset(self.absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +92,12 @@ class CheckedPlugins:
         """
         names = [key for key in mapping_or_empty(host.settings.get(CHANNELS)) if key.strip()]
         has_section = {*PLUGINS_PATH} <= host.settings.value.keys()
+        named = (*self._of_heartbeats(found, host), *self._of_search(found, host))
+        named = () if self._may_hold_more(host) else named
         if not names and not has_section:
-            return ()
-        general = (*self._of_manifests(found, host), *self._of_channels(names, found, host))
+            return named
+        faults = dict.fromkeys(self._of_manifests(found, host))
+        general = (*faults, *self._of_channels(names, found, host), *named)
         if not has_section:
             return general
         winners = rank_plugins(found).load_order
@@ -96,8 +109,7 @@ class CheckedPlugins:
         if self._may_hold_more(host):
             return
         known = self.bundled(host.dialect.version).channels
-        sound = [hook for hook in found.hooks if self.on[0](hook, host).passed]
-        declared = {name: item for hook in sound for name, *item in _channels_of(hook, host)}
+        declared = {name: item for name, *item in self._declared_channels(found, host)}
         for name in names:
             where, channel, shape = (*CHANNELS, name), name.strip(), known.get(name.strip())
             schema, plugin = declared.get(channel, (None, ""))
@@ -110,6 +122,42 @@ class CheckedPlugins:
                 yield from ((at, text if self.is_oldest else _schema_words(text)) for at, text in issues)
             elif shape is None and channel not in declared and not self._is_named(channel, host):
                 yield where, f"unknown channel id: {channel}"
+
+    def _declared_channels(self, found: FoundHooks, host: Host) -> Iterator[tuple[str, object, str]]:
+        sound = (hook for hook in found.hooks if self.on[0](hook, host).passed)
+        return (channel for hook in sound for channel in _channels_of(hook, host))
+
+    def _of_heartbeats(self, found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
+        """Yield an issue for each heartbeat whose target is no channel."""
+        known = self.bundled(host.dialect.version)
+        for where, target in _heartbeat_targets(host, by_id=not self.is_old):
+            name = target.strip().lower()
+            if not name:
+                yield where, "heartbeat target must not be empty"
+            elif name not in {*known.targets, *known.channels} - {"defaults", "modelByChannel"} and (
+                name not in {channel.lower() for channel, *_ in self._declared_channels(found, host)}
+            ):
+                yield where, f"unknown heartbeat target: {target}"
+
+    def _of_search(self, found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
+        """Yield an issue if the provider of web searches is unknown, or a plugin that is not installed."""
+        known, written = self.bundled(host.dialect.version), host.settings.get(SEARCH)
+        if not isinstance(written, str) or not known.search:
+            return
+        name = written.strip()
+        plugin = known.installable_search.get(name)
+        if not name:
+            yield SEARCH, "web_search provider must not be empty"
+            return
+        declared = (name in _search_providers(hook, host) for hook in found.hooks)
+        named = (self._is_named(one, host) for one in (name, plugin or name))
+        if name in known.search or any(declared) or any(named):
+            return
+        if plugin is None:
+            yield SEARCH, f"unknown web_search provider: {name}"
+        else:
+            advice = f'install or enable plugin "{plugin}", then run openclaw doctor --fix'
+            yield SEARCH, f"web_search provider is not available: {name} ({advice})"
 
     def _is_named(self, channel: str, host: Host) -> bool:
         """Return whether the settings name a plugin with the channel's id: the host then only warns."""
@@ -190,6 +238,31 @@ def _named_at(plugin: str, section: Mapping[str, object], host: Host) -> KeyPath
     return next(((*PLUGINS_PATH, "slots", slot) for slot in chosen), None)
 
 
+def _search_providers(hook: Hook, host: Host) -> list[str]:
+    """Return the providers of web searches that a plugin declares."""
+    manifest = read_document(hook.manifest, host) if hook.manifest is not None else {}
+    return strings_in_list(mapping_or_empty(manifest.get("contracts")).get("webSearchProviders"))
+
+
+def _heartbeat_targets(host: Host, *, by_id: bool) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the target of each heartbeat; agents in an older file's list by their id, or by their index."""
+    agents = mapping_or_empty(host.settings.get(("agents",)))
+    listed = agents.get("list")
+    rows = listed if isinstance(listed, list) else []
+    blocks: list[tuple[KeyPath, object]] = [(("agents", "defaults"), agents.get("defaults"))]
+    blocks += [
+        (("agents", "entries", key), row) for key, row in mapping_or_empty(agents.get("entries")).items()
+    ]
+    for number, row in enumerate(rows):
+        key = mapping_or_empty(row).get("id")
+        place = ("agents", "entries", key) if by_id and isinstance(key, str) else ("agents", "list", number)
+        blocks.append((place, row))
+    for where, block in blocks:
+        target = mapping_or_empty(mapping_or_empty(block).get("heartbeat")).get("target")
+        if isinstance(target, str):
+            yield (*where, "heartbeat", "target"), target
+
+
 def _schema_words(text: str) -> str:
     """Return an issue in the words of the validator that checks channels and plugins."""
     text = re.sub(rf"^{UNKNOWN_KEY}s?:", "must not have additional properties:", text)
@@ -254,17 +327,67 @@ def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
 PACKAGES = register_gate(GateKind("packages", fix=FixKind.PACKAGES))
 
 
-def enabled_gate(hook: Hook, host: Host) -> Gate:
+@dataclass(frozen=True, slots=True)
+class PluginSwitches:
+    """How a program reads the ids in its settings, and what enables a plugin without naming it there."""
+
+    ignores_case: bool = True  # before 2026.8: only blanks around an id are ignored
+    slots: tuple[str, ...] = ("memory", "contextEngine")  # whose plugin needs no place in `plugins.allow`
+    follows_channels: bool = True  # whether a plugin is off if all its channels are disabled
+
+    def as_written(self, hook: Hook, names: Collection[str]) -> Hook:
+        """Return the plugin under its id as the settings spell it; unchanged if they do not name it."""
+        name = self._id(hook.name)
+        written = next((one for one in names if self._id(one.strip()) == name), hook.name)
+        return hook if written == hook.name else replace(hook, name=written)
+
+    def _id(self, text: str) -> str:
+        return text.lower() if self.ignores_case else text
+
+    def slot_of(self, hook: Hook, host: Host) -> str:
+        """Return the slot that selects the plugin, or an empty text."""
+        slots = mapping_or_empty(host.settings.get((*PLUGINS_PATH, "slots")))
+        texts = {slot: slots[slot] for slot in self.slots if isinstance(slots.get(slot), str)}
+        return next((slot for slot, text in texts.items() if text.strip() == hook.name), "")
+
+
+def allow_gate(hook: Hook, host: Host, *, switches: PluginSwitches) -> Gate:
+    """Check that the plugin is in `plugins.allow`, if that list is not empty, or in a slot."""
+    gate = plugin_gates.allow_gate(switches.as_written(hook, listed_ids(host, "allow")), host)
+    slot = "" if gate.passed else switches.slot_of(hook, host)
+    return Gate("allow", True, found=f"selected by plugins.slots.{slot}") if slot else gate
+
+
+def deny_gate(hook: Hook, host: Host, *, switches: PluginSwitches) -> Gate:
+    """Check that the plugin is not in `plugins.deny`."""
+    return plugin_gates.deny_gate(switches.as_written(hook, listed_ids(host, "deny")), host)
+
+
+def enabled_gate(hook: Hook, host: Host, *, switches: PluginSwitches) -> Gate:
     """Check that the plugin is enabled. A workspace plugin is disabled until the settings name it."""
+    hook = switches.as_written(hook, mapping_or_empty(host.settings.get(ENTRIES)))
     gate = plugin_gates.enabled_gate(hook, host)
-    where: KeyPath = (*ENTRIES, hook.name, "enabled")
+    if gate.passed and switches.follows_channels and (channel := _disabled_channel(hook, host)):
+        where: KeyPath = (*CHANNELS, channel, "enabled")
+        reason = "channel disabled in config"
+        return Gate("enabled", False, ("true",), ("true",), "false", reason, setting=where)
+    where = (*ENTRIES, hook.name, "enabled")
     is_local = hook.folder.source == "workspace"
-    is_named = host.settings.get(where) is not None or hook.name in listed_ids(host, "allow")
+    allowed = listed_ids(host, "allow")
+    is_named = host.settings.get(where) is not None or switches.as_written(hook, allowed).name in allowed
+    is_named = is_named or switches.slot_of(hook, host) == "contextEngine"
     if not gate.passed or not is_local or is_named or hook.folder.declared or hook.beyond_host:
         return gate
     fix = Edit(host.settings.file, where, True, f"{dotted_path(where)}: not set → true")
     reason = "workspace plugin (disabled by default)"
     return Gate("enabled", False, ("true",), ("true",), "not set", reason, fix=fix, setting=where)
+
+
+def _disabled_channel(hook: Hook, host: Host) -> str:
+    """Return a channel of the plugin if the settings disable all its channels; else an empty text."""
+    names = [name for name, *_ in _channels_of(hook, host)]
+    are_off = [host.settings.get((*CHANNELS, name, "enabled")) is False for name in names]
+    return names[0] if names and all(are_off) else ""
 
 
 def configured_gate(hook: Hook, host: Host) -> Gate:
@@ -342,7 +465,13 @@ def checked_plugins(
 
 
 def shipped_plugin_gates(
-    manifest_name: str, brought: frozenset[str], memory: str, settings: GateRule
+    manifest_name: str,
+    brought: frozenset[str],
+    memory: str,
+    settings: GateRule,
+    *,
+    switches: PluginSwitches,
+    files_need_manifest: bool = False,
 ) -> Mapping[str, GateRule]:
     """Return all gate rules in display order.
 
@@ -353,10 +482,14 @@ def shipped_plugin_gates(
     handler, trusted, sent = known.pop("handler"), known.pop("trusted"), known.pop("sent")
     return {
         "handler": handler,
-        **rules_of((MANIFEST, partial(manifest_gate, name=manifest_name))),
+        **rules_of(
+            (MANIFEST, partial(manifest_gate, name=manifest_name, needed_for_files=files_need_manifest))
+        ),
         **known,
         **rules_of(
-            (ENABLED, enabled_gate),
+            (ENABLED, partial(enabled_gate, switches=switches)),
+            (plugin_gates.ALLOW, partial(allow_gate, switches=switches)),
+            (plugin_gates.DENY, partial(deny_gate, switches=switches)),
             (SLOT, partial(slot_gate, kind="memory", default=memory)),
             SCHEMA_FITS,
             (SETTINGS, settings),

@@ -60,10 +60,10 @@ function fillInView(answer, view, before) {
     after = view.seen();
   } catch (error) { // the handler froze the event, or made members throw; the host starts a new worker
     const unread = `the event could not be read afterwards (${describe(error).type})`;
-    after = { text: before.text, notes: [...before.notes, unread] };
+    after = { parts: before.parts, notes: [...before.notes, unread] };
     answer.dirty = true;
   }
-  if (after.text !== before.text) answer.view = after.text;
+  answer.view = view.changed(before.parts, after.parts);
   answer.notes.push(...after.notes.filter((note) => !before.notes.includes(note)));
   return after;
 }

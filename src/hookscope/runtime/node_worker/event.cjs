@@ -15,10 +15,21 @@ const EMPTY = {
   messages: () => [],
   context: () => ({}),
 };
-const NAMES = Object.keys(EMPTY);
+const NAMES = Object.freeze(Object.keys(EMPTY));
 const LISTED = 5; // members that a note lists
-const { entries, hasOwn, isExtensible, prototype: ObjectPrototype, setPrototypeOf } = Object;
-const OwnProxy = Proxy;
+const { entries, hasOwn, isExtensible, prototype: ObjectPrototype } = Object;
+const { get: getFrom, set: setIn } = WeakMap.prototype;
+
+const misplacedReads = new WeakMap(); // event → names of members that were read from it although they are in its context
+// The prototype of events: a proxy notices such reads, because it is used only for members that the event does not have.
+const WATCHING = new Proxy(ObjectPrototype, {
+  get(target, name, event) {
+    const misplaced = apply(getFrom, misplacedReads, [event]);
+    const isMisplaced = misplaced && typeof name === "string" && !(name in target) && !NAMES.includes(name);
+    if (isMisplaced && isObject(event.context) && hasOwn(event.context, name)) misplaced.add(name);
+    return target[name];
+  },
+});
 
 /** Return the event object of the hosts' guides. An invalid timestamp is kept as it is. */
 function eventOf(document) {
@@ -26,27 +37,14 @@ function eventOf(document) {
   const isText = typeof timestamp === "string" && ISO.test(timestamp);
   const isMoment = isText && !Number.isNaN(Date.parse(timestamp));
   const moment = isMoment ? new Date(timestamp) : timestamp;
-  return { type, action, sessionKey, timestamp: moment, messages, context };
-}
-
-/**
- * Return a set that collects the names of members that are read from the event although they are in its context.
- * A proxy as prototype notices that: it is used only for members that the event does not have.
- */
-function watchMisplacedReads(event) {
-  const { context } = event;
-  const misplaced = new Set();
-  const get = (target, name) => {
-    const isMisplaced = typeof name === "string" && !(name in target) && !NAMES.includes(name);
-    if (isMisplaced && isObject(context) && hasOwn(context, name)) misplaced.add(name);
-    return target[name];
-  };
-  setPrototypeOf(event, new OwnProxy(ObjectPrototype, { get }));
-  return misplaced;
+  const event = { __proto__: WATCHING, type, action, sessionKey, timestamp: moment, messages, context };
+  apply(setIn, misplacedReads, [event, new Set()]);
+  return event;
 }
 
 /** Return one sentence on the members that were wrongly read from the event; none if there are none. */
-function misplacedReadNotes(misplaced) {
+function misplacedReadNotes(event) {
+  const misplaced = apply(getFrom, misplacedReads, [event]);
   if (!misplaced.size) return [];
   const names = [...misplaced].slice(0, LISTED);
   misplaced.clear();
@@ -101,4 +99,4 @@ function textOf(value) {
   }
 }
 
-module.exports = { eventOf, watchMisplacedReads, misplacedReadNotes, frozenNotes, putBack, documentOf };
+module.exports = { NAMES, eventOf, misplacedReadNotes, frozenNotes, putBack, documentOf };

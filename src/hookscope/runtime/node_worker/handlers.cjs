@@ -36,6 +36,12 @@ class Handlers {
     return this.known.has(keyOf(code));
   }
 
+  /** Return what `load` returns if the content is loaded, else null. */
+  ready(code) {
+    const known = this.known.get(keyOf(code));
+    return known ? pick(known, code, { stale: null, took: 0, isClean: true }) : null;
+  }
+
   layOver(env) {
     this.leftOut = layOver(env);
   }
@@ -45,9 +51,9 @@ class Handlers {
    * reason. If an older version runs, `stale` is the error of the requested version.
    */
   async load(who, code, env) {
-    const known = this.known.get(keyOf(code));
     this.notes = [];
-    if (known) return pick(known, code, { stale: null, took: 0, isClean: true });
+    const ready = this.ready(code);
+    if (ready) return ready;
     let before;
     const outcome = await this.calls.run(who, () => {
       this.layOver(env);

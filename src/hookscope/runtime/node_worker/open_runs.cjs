@@ -57,7 +57,8 @@ class OpenRuns {
 
   async call(id, number, call, view, open, isAnnounced) {
     const { runner } = this;
-    const { load, notes } = await this.load(call);
+    const ready = runner.handlers.ready(call.code);
+    const { load, notes } = ready ? { load: ready, notes: [] } : await this.alone(() => this.load(call));
     const answer = answerOf(id, number, load, false);
     answer.notes.push(...notes);
     if (load.handler && !open.isEnded) {
@@ -73,13 +74,10 @@ class OpenRuns {
 
   async load({ who, code, env }) {
     const { handlers } = this.runner;
-    const loadNow = async () => {
-      const load = await handlers.load(who ?? "", code, env);
-      const { notes } = handlers;
-      for (const other of this.runs.values()) layOver(other.env); // the load has restored the environment
-      return { load, notes };
-    };
-    return handlers.has(code) ? { load: await handlers.load(who ?? "", code, env), notes: [] } : this.alone(loadNow);
+    const load = await handlers.load(who ?? "", code, env);
+    const { notes } = handlers;
+    for (const other of this.runs.values()) layOver(other.env); // the load has restored the environment
+    return { load, notes };
   }
 
   /** End a run. After the last open one, restore the process. */

@@ -1,11 +1,11 @@
 // What handlers receive, and its document: a folder hook's event, any value, or an event and its context.
 //
-// A view calls a handler with it. `seen` returns its content: {text, notes}.
+// A view calls a handler with it. `seen` returns its content: {parts, notes}; `parts` are texts.
 
 "use strict";
 
 const { contextOf } = require("./context.cjs");
-const { documentOf, eventOf, watchMisplacedReads, putBack, misplacedReadNotes, frozenNotes } = require("./event.cjs");
+const { NAMES, documentOf, eventOf, putBack, misplacedReadNotes, frozenNotes } = require("./event.cjs");
 const { plain, plainEvent } = require("./plain.cjs");
 const { inSession } = require("./state.cjs");
 
@@ -42,10 +42,15 @@ class Value {
     return [];
   }
 
-  /** The current document as text, and notes on it. */
+  /** The current document as JSON, and notes on it. */
   seen() {
     const [copy, notes] = plain(this.value);
-    return { text: stringify(copy), notes };
+    return { parts: [stringify(copy)], notes };
+  }
+
+  /** What the host gets of the parts that differ: the new document. */
+  changed([before], [after]) {
+    return before === after ? "" : after;
   }
 
   close() {}
@@ -54,7 +59,6 @@ class Value {
 class SeedEvent extends Value {
   constructor(document) {
     super(eventOf(document));
-    this.misplaced = watchMisplacedReads(this.value);
     this.frozen = new WeakSet(); // parts that a note has reported
   }
 
@@ -63,12 +67,21 @@ class SeedEvent extends Value {
   }
 
   putBack() {
-    return [...misplacedReadNotes(this.misplaced), ...putBack(this.value), ...frozenNotes(this.value, this.frozen)];
+    return [...misplacedReadNotes(this.value), ...putBack(this.value), ...frozenNotes(this.value, this.frozen)];
   }
 
   seen() {
     const [copy, notes] = plainEvent(documentOf(this.value));
-    return { text: stringify(copy), notes };
+    return { parts: NAMES.map((name) => stringify(copy[name])), notes };
+  }
+
+  /** Only the members that differ. */
+  changed(before, after) {
+    const members = [];
+    for (const [at, name] of NAMES.entries()) {
+      if (before[at] !== after[at]) members.push(`"${name}":${after[at]}`);
+    }
+    return members.length ? `{${members.join(",")}}` : "";
   }
 }
 
@@ -108,7 +121,7 @@ class Arguments extends Value {
     const [event, notes] = plain(this.value, "event");
     const replaced = this.replaced();
     const marked = replaced.length ? { replaced } : {};
-    return { text: stringify({ ...this.document, event, asked: this.asked, ...marked }), notes };
+    return { parts: [stringify({ ...this.document, event, asked: this.asked, ...marked })], notes };
   }
 
   /** Names of members whose object was replaced: a host that holds the old object does not see the new one. */

@@ -32,7 +32,8 @@ From worker to host
     {"id", "started": n, "loaded": seconds} Call n starts; importing its handler took this many seconds.
     {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
      "dirty", "worn", "left", "shared", "files", "printed", "next"}
-                                            Call n ended. "view" only if it differs from the previous one.
+                                            Call n ended. "view" only if it differs from the previous one;
+                                            of a HookEvent, at least its members that differ.
     {"id", "rest": text}                    Answers "rest"; empty if no background work is running.
     {"id", "stack": [frame]}                Answers "stack", for a handler that keeps running.
     {"stop": {"why", "who", "error", "note", "frames", "at", "lines", "variables", "named", "said", "failed",
@@ -126,7 +127,7 @@ _chunks = _make and _make(None, _encoder.default, _ascii, None, ":", ",", False,
 _join, _len = "".join, len
 _short_frame = Struct(LENGTH.format + SHORT.format[1:])
 _KINDS = tuple(bytes([kind]) for kind in (BEGUN, ENDED, NEXT))
-_decode = json.JSONDecoder(parse_constant=_refuse).decode
+_decode = json.JSONDecoder(parse_constant=_refuse).raw_decode  # skips no white space: nobody sends any
 
 
 def encode(value: Any) -> str:
@@ -135,8 +136,11 @@ def encode(value: Any) -> str:
 
 
 def decode(text: str) -> Any:
-    """Return the value of a JSON text. Raises ValueError or RecursionError."""
-    return _decode(text)
+    """Return the value of a JSON text without white space around it. Raises ValueError or RecursionError."""
+    value, end = _decode(text)
+    if end != _len(text):
+        raise ValueError("there is more behind the JSON")
+    return value
 
 
 def pack(message: Message) -> bytes:

@@ -116,7 +116,7 @@ def _call_row(number: int, call: Registration, plan: Plan, view: Snapshot | None
     key = safe_word(call.key, 60) if call.key != plan.event.key else ""
     parts = [key + " " * (keys - word_width(key))] if keys else []
     if call.priority:
-        parts.append(f"priority {call.priority}")
+        parts.append(f"priority {call.priority:<3}")
     if any(call in group.calls and group.concurrent and len(group.calls) > 1 for group in plan.groups):
         parts.append("concurrent")
     if isinstance(call.target, Code):
