@@ -202,10 +202,7 @@ def own_python(module: str, *arguments: str, workspace: Folders = ()) -> tuple[s
 
 
 def installed_package(name: str) -> tuple[str, ...]:
-    """Return the folders of an installed package, none of them in the workspace.
-
-    Imports nothing.
-    """
+    """Return the folders of an installed package, none of them in the workspace. Imports nothing."""
 
     spec = PathFinder.find_spec(name, import_path())
     return tuple(spec.submodule_search_locations or ()) if spec is not None else ()

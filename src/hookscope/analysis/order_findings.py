@@ -170,7 +170,7 @@ def _operations(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _whole(place: str) -> tuple[str, bool]:
-    """Return the place, or the list of a list item, and which it was: lists are compared as a whole."""
+    """Return the place to compare and whether it is a list: an item is compared with its whole list."""
     names = place.split("/")
     at = next((at for at, name in enumerate(names) if at and name.isascii() and name.isdigit()), None)
     return ("/".join(names[:at]), True) if at is not None else (place, False)

@@ -383,7 +383,7 @@ class OrderSearch:
         return subject.kind is not FactKind.CHANGED or any(subject in facts.written for facts in self._fired)
 
     def _finished(self, finding: OrderFinding) -> OrderFinding:
-        """Return the finding without redundant subjects; if the last write wins, with all that won."""
+        """Return the finding without redundant subjects, and with all writers whose order counts."""
         also = _most_significant(one for one in finding.other_subjects if one not in self._unstable)
         kept = {finding.subject, *_most_significant((finding.subject, *also))}
         finding = replace(finding, other_subjects=tuple(one for one in also if one in kept))

@@ -83,7 +83,7 @@ class HostCopy:
         return self._sandbox.isolation.skipped_notes
 
     def has(self, path: Path) -> bool:
-        """Return whether the program sees this file: in the copy, or the original itself."""
+        """Return whether the program sees this file: it was copied, or it is outside the copied folders."""
         copy = self._sandbox.copy_of(path)
         return copy == path or os.path.lexists(copy)
 

@@ -87,7 +87,7 @@ def _differences(first: Run | None, run: Run | None) -> list[Document]:
 
 
 def machine_document(item: HostComparison) -> Document:
-    """Return what only machines have: search paths, causes of differences, and remedies."""
+    """Return the members that only a comparison of machines has: search paths, causes, and remedies."""
     sides = [
         {
             "name": side.name,

@@ -121,7 +121,7 @@ def _field(
 
 
 def _kinds(often: int, *, is_present: bool, may_miss: bool, has_example: bool) -> Iterator[Kind]:
-    """Yield the kinds, simple ones first; most keep the value as in the template."""
+    """Yield the kinds of a member, simple ones first. Repeats make the template's kind the most frequent."""
     if may_miss:
         yield from repeat("absent", 1 if is_present else often)
         yield "null"

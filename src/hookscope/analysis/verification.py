@@ -358,7 +358,7 @@ def _module_program(
 
 
 def with_node(verifier: Verifier) -> Verifier:
-    """Make a program that is a module run in Node. Runs Node to check its version; raises Refusal."""
+    """Let Node run the program if it is a module. Runs Node to check its version; raises Refusal."""
     if verifier.report.module:
         node = verifier.bench.worker_pools.node(verifier.host)
         if not isinstance(node, Node):

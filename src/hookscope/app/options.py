@@ -109,7 +109,7 @@ LINGER = 2.0  # seconds that a command waits for work that handlers leave runnin
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options that every command takes. None: detected."""
+    """The options that every command takes. None: Hookscope detects the value."""
 
     dialect: str | None = None
     workspace: Path | None = None

@@ -75,7 +75,7 @@ def watched_paths(host: Host) -> WatchedPaths:
 
 
 def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Mapping[Path, frozenset[str]]:
-    """Return `before` with the nearest existing folder above each path, and the name to wait for in it."""
+    """Return `before` plus the nearest existing folder of each path, with the name that may appear there."""
     awaited = dict(before)
     for path in paths:
         near = path.parent

@@ -66,7 +66,7 @@ async def step_through(firing: Firing, stepper: Stepper, plan: Plan, machine: Ma
 
 
 def _task_of_run(firing: Firing, asks: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Start what asks the user. Its error, as of a terminal that was closed, cancels the run."""
+    """Start the task that asks the user. An error in it, as from a closed terminal, cancels the run."""
 
     def end(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and task.exception() is not None:

@@ -74,7 +74,7 @@ def exit_code(arguments: list[str]) -> int:
 
 
 def exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
-    """Run `work` for these arguments and return the exit code. Errors are reported, failed output too."""
+    """Run `work` for these arguments and return the exit code. Reports errors, including failed output."""
     try:
         return _exit_code_of(work, arguments)
     except OSError as error:

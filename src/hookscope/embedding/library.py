@@ -250,10 +250,7 @@ def unregister_hook(event_key: str, handler: EventHandler) -> bool:
 
 
 def registered_keys() -> tuple[str, ...]:
-    """Return the event keys with a handler, in order of first registration.
-
-    Recorded in openclaw disp-04.
-    """
+    """Return the event keys with a handler, in order of first registration. Recorded in openclaw disp-04."""
     return process_engine().registry.keys()
 
 
@@ -287,7 +284,7 @@ async def close_hooks() -> None:
 
 
 def set_limit(seconds: float | None) -> None:
-    """Limit every handler that has no limit of its own to so many seconds; None, the default: none.
+    """Set the limit, in seconds, of every handler without a limit of its own; None, the default: no limit.
 
     The guides have no limit. Raises TypeError for anything but a number and None, ValueError for a
     negative or infinite number.

@@ -1,7 +1,4 @@
-"""Discover hooks: folders, hooks, winners, gates, inventory.
-
-Reads disk; runs and writes nothing.
-"""
+"""Discover hooks: folders, hooks, winners, gates, inventory. Reads disk; runs and writes nothing."""
 
 import gc
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

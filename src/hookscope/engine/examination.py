@@ -150,10 +150,7 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
 
 
 def _script_gate(path: Path, files: Files) -> Gate | None:
-    """Return a failed gate for a script with unbalanced brackets.
-
-    The host's list does not check this.
-    """
+    """Return a failed gate for a script with unbalanced brackets. The host's list does not check this."""
     from hookscope.formats.script_source import check_brackets
 
     try:

@@ -80,7 +80,7 @@ class HookEngine:
     ) -> None:
         """Without executors, Python handlers run in this process, others in Node if one is found.
 
-        `without` says what handlers of a language lack if it has no executor. `listener` observes
+        `without` has the reason why a language has no executor. `listener` observes
         every run; by default the process's OpenTelemetry does, if it is set up. `limit` is in
         seconds, for each handler that has none of its own; None: no limit, as in the hosts. Raises
         TypeError if `host` is not a Host.
@@ -234,20 +234,14 @@ class HookEngine:
         return strict_check.check(self.host, self._strict_state)
 
     def _add_node_executor(self, inventory: Inventory) -> None:
-        """Add an executor for TypeScript and JavaScript once a hook needs it.
-
-        Its workers have no limits.
-        """
+        """Add an executor for TypeScript and JavaScript once a hook needs it. Its workers have no limits."""
         if not self._may_add_node or not any(row.hook.language in NODE_LANGUAGES for row in inventory.hooks):
             return
         self._may_add_node = False
         self.executors, self._without = with_node_executor(self.executors, self.host)
 
     def _switch_off(self) -> None:
-        """Unload HOOK.md folders that the settings switch off.
-
-        Plugin hooks have a switch of their own.
-        """
+        """Unload HOOK.md folders that the settings switch off. Plugin hooks have a switch of their own."""
         self._set_dispatch(False)
         self._strict_state = StrictLoadState()
         if self.host.dialect.clears_when_off:

@@ -231,10 +231,7 @@ class Loading:
             self._register(hook, calls, hook.meta.events)
 
     def _register_module(self, hook: Hook, module: Module) -> None:
-        """Register a module's handlers, and warn about unknown events.
-
-        Source: rules-openclaw section 6.
-        """
+        """Register a module's handlers, and warn about unknown events. Source: rules-openclaw section 6."""
         declared = declared_registrations(module, hook, self.host)
         calls, duplicates = without_duplicates(declared, self.registrations)
         self.log += [LogLine("error", f"{hook.name}: {duplicate}") for duplicate in duplicates]

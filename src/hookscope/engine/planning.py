@@ -1,7 +1,4 @@
-"""From an inventory to registrations, and from a registry to a plan.
-
-Pure: reads and runs nothing.
-"""
+"""From an inventory to registrations, and from a registry to a plan. Pure: reads and runs nothing."""
 
 from __future__ import annotations
 
@@ -178,7 +175,7 @@ def registrations_of(
     """Return a registration for every event of every hook that may run, in load order.
 
     Silent hooks are included, since the user can fire their events. So are hooks that only an edit
-    of the handler file has broken, if `is_loaded` says that the earlier version is still loaded. If
+    of the handler file has broken, if `is_loaded` reports that the earlier version is still loaded. If
     `module_of` returns a loaded module, its declarations count, else the subscriptions in its file.
     """
     statuses = {row.hook: row for row in inventory.hooks}
@@ -340,9 +337,9 @@ def make_plan(
     forced: Sequence[Registration] = (),
     candidates: Sequence[UncalledHook] | None = None,
 ) -> Plan:
-    """Return which handlers would run for `event`, in order, and which not and why. Runs nothing.
+    """Return which handlers would run for `event`, in order, and which would not, with reasons. Runs nothing.
 
-    `languages` can run here; `without` says what each other language lacks. `only` excludes all
+    `languages` can run here; `without` has the reason why each other language cannot. `only` excludes all
     hooks but that one; `exclusion_of` excludes calls for which it returns a reason. `forced` are
     calls of hooks that would not run: they come after the others, if the host's order allows it.
     `candidates` are the inventory's uncalled hooks, if known already. Raises LookupError if the
@@ -399,7 +396,7 @@ def _is_of_kind(call: Registration, kind: EventKind) -> bool:
 
 
 def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:
-    """Return the calls of the hooks that are not called by force."""
+    """Return the calls of all hooks except the forced ones."""
     hooks = {call.hook for call in forced}
     return tuple(call for call in calls if call.hook not in hooks)
 
@@ -407,9 +404,9 @@ def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> t
 def _with_forced(
     arrangement: Arrangement, forced: Sequence[Registration]
 ) -> tuple[Arrangement, frozenset[Registration]]:
-    """Return the arrangement with all forced calls in it, and the forced calls.
+    """Return the arrangement with all forced calls, and the forced calls as arranged.
 
-    Calls that the host excludes are appended. The host may have replaced calls by copies with its own limits.
+    Calls that the host excludes are appended. Other calls may be copies that have the host's limits.
     """
     hooks = {call.hook for call in forced}
     placed = [call for group in arrangement.groups for call in group.calls if call.hook in hooks]

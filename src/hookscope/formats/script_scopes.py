@@ -38,8 +38,7 @@ class Function(NamedTuple):
 class Binding(NamedTuple):
     """The meaning of a name between two tokens.
 
-    `value` is the position of an expression: for "code" the initializer, for "each", a loop's variable, the
-    list.
+    `value` is the position of an expression: the initializer of "code", or the list of a loop's "each".
     """
 
     kind: Literal["code", "each", "function", "parameter", "import"]

@@ -21,10 +21,7 @@ _DEEPEST_VALUE = 32  # chained names and nested calls
 
 @dataclass(frozen=True, slots=True)
 class ObjectMember:
-    """A member of an object literal, with the `start` and `end` of its value.
-
-    A method is its own value.
-    """
+    """A member of an object literal, with the `start` and `end` of its value. A method is its own value."""
 
     name: str
     start: int

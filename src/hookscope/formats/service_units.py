@@ -58,7 +58,7 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
 
 
 def unit_words(text: str) -> tuple[tuple[str, ...], str]:
-    """Split a value at white space, and undo quotes and escapes; also return why the rest is ignored."""
+    """Return the unquoted and unescaped words of a value; if the rest is ignored, also the reason."""
     words, quote, at = list[str](), "", 0
     word: list[str] | None = None  # in pieces
     while at < len(text):

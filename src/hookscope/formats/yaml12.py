@@ -131,7 +131,7 @@ def _plain_value(text: str) -> object:
 
 @lru_cache(maxsize=512)
 def _plain_items(text: str) -> tuple[object, ...] | None:
-    """Return the items of a flat list, cached as hooks share them; None for nested lists."""
+    """Return the items of a flat list; None for nested lists. Cached, because many hooks have equal lists."""
     items = _plain_flow(text)
     assert isinstance(items, list)
     return None if any(isinstance(item, dict | list) for item in items) else tuple(items)
@@ -272,10 +272,7 @@ def _valid_node(document: str) -> yaml.Node | None:
 
 
 def _node_value(node: yaml.Node, depth: int) -> object:
-    """Return a node's value.
-
-    The nodes are a tree, so only the depth is bounded; see `full_yaml`.
-    """
+    """Return a node's value. The nodes are a tree, so only the depth is bounded; see `full_yaml`."""
     if isinstance(node, yaml.ScalarNode):
         return node.value if node.style else plain_value(node.value)
     if depth > MAX_DEPTH:

@@ -40,10 +40,7 @@ class StandInCharacters:
         return re.sub(_HALF, lambda match: match[1] + self._stand_in("\\"), text)
 
     def restore_in(self, root: yaml.Node) -> None:
-        """Restore the original characters in every scalar.
-
-        Escaped halves in double quotes are decoded.
-        """
+        """Restore the original characters in every scalar. Escaped halves in double quotes are decoded."""
         originals: dict[int, str] = {self.base + code: chr(code) for code in range(0xA0)}
         originals |= {self.base + code: character for character, code in _WIDE.items()}
         half = re.compile(self._stand_in("\\") + "u([0-9a-fA-F]{4})")

@@ -82,10 +82,7 @@ def chapter_of(query: str) -> Chapter | None:
 
 
 def sections_about(query: str) -> tuple[Section, ...]:
-    """Return the few sections that fit a query best, best first.
-
-    An unknown word finds its closest match.
-    """
+    """Return the few sections that fit a query best, best first. An unknown word finds its closest match."""
     index = _word_index()
     sections_with = Counter(word for words in index.values() for word in words.heading | words.text.keys())
     wanted = {known for word in _words(query) for known in _known(word, sections_with)}

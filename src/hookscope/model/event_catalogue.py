@@ -88,7 +88,7 @@ class EventType:
 
     @property
     def required_item_members(self) -> Mapping[str, Mapping[str, str]]:
-        """List that the host uses in the context → required member of its items → what its absence causes."""
+        """Each list of the context that the host reads → required member of its items → effect if missing."""
         lists = ((name, self.fields[name].members) for name in self.mutable if name in self.fields)
         required = (
             (name, {key: item.if_missing for key, item in members.items() if item.if_missing})

@@ -1,7 +1,4 @@
-"""The gates of a hook, the state that follows from them, and a hook with its status.
-
-Frozen data.
-"""
+"""The gates of a hook, the state that follows from them, and a hook with its status. Frozen data."""
 
 from __future__ import annotations
 
@@ -285,10 +282,7 @@ class Verdict:
         return tuple(gate.reason for gate in self.failed() if state is None or gate_state(gate) is state)
 
     def why(self, short: Callable[[Path], str] = str) -> str:
-        """Return one line that says why the hook does not run, or "" if it does.
-
-        `short` formats paths.
-        """
+        """Return one line that says why the hook does not run, or "" if it does. `short` formats paths."""
         if self.shadowed_by is not None:
             winner = self.shadowed_by
             where = f" in {short(winner.path)}" if winner.path is not None else ""

@@ -307,10 +307,7 @@ class HookSystem(Protocol):
         ...
 
     def find(self, host: Host) -> FoundHooks:
-        """Return every hook, winner or loser.
-
-        Reads the disk through the host's files; runs nothing.
-        """
+        """Return every hook, winner or loser. Reads the disk through the host's files; runs nothing."""
         ...
 
     def rank(self, found: FoundHooks) -> Ranking:

@@ -218,7 +218,7 @@ def walk_folders(
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield this folder and all below it, parents first, each with the sorted names of its files.
 
-    Folders are skipped if `skips` says so by their name, if they are links, and if they cannot be read.
+    Folders are skipped if `skips` returns True for their name, if they are links, or if they are unreadable.
     `os.walk` is recursive before Python 3.12, and folders may be nested deeper than Python's recursion limit.
     """
     waiting = [os.fspath(folder)]

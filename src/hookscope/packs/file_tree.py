@@ -59,7 +59,7 @@ def files_of_zip(source: bytes, name: str, limits: PackLimits) -> dict[str, Pack
 
 
 def _zip_entry(entry: zipfile.ZipInfo) -> PackageEntry:
-    """Return an entry by its raw name: `filename` ends at its first NUL. Raises PackError for a bad kind."""
+    """Return an entry with its raw name, which may contain NUL. Raises PackError for an unsupported entry."""
     name = entry.orig_filename
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:

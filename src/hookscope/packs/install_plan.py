@@ -67,7 +67,7 @@ class SettingsPlan:
 
     @staticmethod
     def for_pack(host: Host, before: InstalledPack | None, required: Sequence[PackSetting]) -> SettingsPlan:
-        """Return the plan that sets all `required` and reverts other settings of `before`. Raises Refusal."""
+        """Return the plan that sets all `required` and reverts others that `before` set. Raises Refusal."""
         file = host.settings.file.absolute()
         if host.settings.refusal:
             reason = " ".join(host.settings.refusal.split())

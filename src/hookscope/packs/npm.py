@@ -69,7 +69,7 @@ def registry_dependencies(package_json: Mapping[str, Any]) -> dict[str, dict[str
 
 
 def ignored_by_npm(tree: FileTree, package_json: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the pack's npm files, `node_modules`, and package.json members that npm is not given."""
+    """Return the pack's npm files, `node_modules`, and package.json members that npm does not receive."""
     files = [name for name in IGNORED_FILES if tree.read(name) is not None]
     modules = [DEPENDENCIES_FOLDER] if tree.names(DEPENDENCIES_FOLDER) else []
     members = [

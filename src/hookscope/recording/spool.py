@@ -146,10 +146,7 @@ class SpoolReader:
 
 
 def newest_events(folder: Path, limit: int, key: str | None = None) -> tuple[tuple[RecordedEvent, ...], int]:
-    """Return the newest events, oldest first, and the number of invalid lines.
-
-    Raises OSError.
-    """
+    """Return the newest events, oldest first, and the number of invalid lines. Raises OSError."""
     reading = SpoolReader(folder)
     events = (event for event in reading if event.kind != "loaded" and key in (None, event.key))
     found = deque(events, maxlen=limit)
@@ -260,10 +257,7 @@ class SpoolTail:
 def open_spool(
     folder: Path, limit: int, key: str | None = None
 ) -> tuple[tuple[RecordedEvent, ...], SpoolTail]:
-    """Return the newest events, of one key if given, and a tail of all later ones.
-
-    Raises OSError.
-    """
+    """Return the newest events, of one key if given, and a tail of all later ones. Raises OSError."""
     tail = SpoolTail(folder)
     events, _ = newest_events(folder, limit, key)
     known = {event.id for event in events}

@@ -438,7 +438,7 @@ class InProcessExecutor:
     def _work_of(
         self, part: Sequence[TargetedCall], view: Any, limit: float | None, step: OnStep
     ) -> tuple[BatchWork, BatchControl]:
-        """Return a function that calls the handlers of this part, and the control of their batch."""
+        """Return a function that calls this part's handlers, and the BatchControl that can stop it."""
         if self._observe:
             step(Started(part[0][0], since_run_start(perf_counter())))
         control = BatchControl(0.0 if limit is None else max(limit, SHORTEST_LIMIT))

@@ -150,8 +150,7 @@ class Isolation:
         if self.level == "copies":
             return (
                 f"Handlers ran on copies of {self._names}. Nothing else restricted them: without a usable "
-                "bubblewrap (bwrap), they have network access and can write to any absolute path that you "
-                "can write to."
+                "bubblewrap (bwrap), they have network access and can write to every path that you can write to."
             )
         if self.level == "bubblewrap":
             had = "no network, but could reach services that listen on a Unix socket in the file system"
@@ -164,8 +163,8 @@ class Isolation:
         """What is not protected, to show before handlers run; empty if everything is."""
         if self.level == "copies":
             return (
-                f"Without a usable bubblewrap (bwrap), the originals of {self._names} are not protected: "
-                "handlers have network access and can write to any absolute path that you can write to."
+                f"Without a usable bubblewrap (bwrap), the originals of {self._names} are not protected. "
+                "Handlers have network access and can write to any absolute path that you can write to."
             )
         if self.level == "bubblewrap":
             return "Handlers can reach services that listen on a Unix socket in the file system."

@@ -66,7 +66,7 @@ class SequentialCalls:
         Args:
             worker: runs the calls.
             batch: the remaining calls, and the event.
-            requests: of the remaining calls.
+            requests: the requests of the remaining calls.
             limits_of: returns a call's limits.
             dump: the signal that makes the worker print its stack; 0: none.
             on_answer: receives each answer; with the call's limits if the host asked the call to end.
@@ -379,14 +379,14 @@ class ConcurrentCalls:
         self._culprit = None
 
     def ended_by(self, status: Status, failure: Failure, why: str = "") -> Iterator[tuple[Batch, Result]]:
-        """Return the results of the calls that end with the worker. If the cause is known, it comes first.
+        """Return the results of the calls that end with the worker; first that of the cause, if it is known.
 
         Durations are measured when the iterator runs, after the end of the worker.
 
         Args:
-            status: of the causing call.
-            failure: of the causing call.
-            why: the end of the other calls' message: "ended with its plugin's worker, which …".
+            status: the status of the causing call.
+            failure: the failure of the causing call.
+            why: completes the message of the other calls: "ended with its plugin's worker, which …".
         """
         ending = self._running() if self.has_begun else self.left
         culprit = self._culprit

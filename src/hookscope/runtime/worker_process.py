@@ -66,7 +66,7 @@ class ChildProcess:
         threading.Thread(target=self._run, args=(command,), name=name, daemon=True).start()
 
     async def exit_code(self, seconds: float) -> int:
-        """Return the exit code once the process has ended. Raises TimeoutError after so many seconds.
+        """Return the exit code once the process has ended. Raises TimeoutError after `seconds`.
 
         The process is mostly about to end, so this first blocks for a moment before it waits in the loop.
         """

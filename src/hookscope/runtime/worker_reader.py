@@ -137,7 +137,7 @@ class WorkerReader:
             self._on_message = self._exchange_done = self._context = self._outcome = None
 
     def _is_readable(self, seconds: float) -> bool:
-        """Return True if something can be read within so many seconds."""
+        """Return True if something can be read within `seconds`."""
         return bool(select.select([self._watched], [], [], seconds)[0])
 
     def read_now(self) -> bool:

@@ -208,10 +208,7 @@ def thrown_from_failure(failure: Failure) -> Thrown:
 
 
 def scripted_reply(script: ReplyScript, request: AskModel) -> ModelReply:
-    """Return the script's reply at this point of the conversation (the cases' README).
-
-    Raises ValueError.
-    """
+    """Return the script's reply at this point of the conversation (the cases' README). Raises ValueError."""
     results = sum(entry.call is not None for entry in request.history)
     return parse_reply(script[min(results, len(script) - 1)], request)
 

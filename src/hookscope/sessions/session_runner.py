@@ -326,10 +326,7 @@ class SessionRunner:
         return reply
 
     async def _with_checked_inputs(self, session: SessionState, reply: ModelReply) -> ModelReply:
-        """Return the reply with each input as its tool's schema reads it.
-
-        No event shows a refused call.
-        """
+        """Return the reply with each input as its tool's schema reads it. No event shows a refused call."""
         member = self.agents[session.agent.node]
         calls = list(reply.calls)
         checkable = [index for index, call in enumerate(calls) if has_input_schema(member, call)]

@@ -126,7 +126,7 @@ class SandboxedWorkers(RunWorkers):
         originals = self._sandbox.check_originals()
         notes = [*(text for text in self._warned if text != isolation.warning), *isolation.skipped_notes]
         if changes.unreadable:
-            notes.append(f"{changes.unreadable} folders could not be read: more may have changed there")
+            notes.append(f"unreadable folders: {changes.unreadable}; more may have changed there")
         result = SandboxResult(
             isolation.text,
             no_network=isolation.level != "copies",

@@ -130,7 +130,7 @@ def _value(text: str) -> Any:
 
 
 def fix_bins(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
-    """Yield execute permission for existing programs, then how to install the missing programs."""
+    """Yield fixes that make existing programs executable, then how to install the missing ones."""
     machine = simulated.host.machine
     changes, names = [], []
     for name in gate.missing:
@@ -150,7 +150,7 @@ def fix_bins(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values:
 def fix_packages(
     gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues
 ) -> Iterator[Fix]:
-    """Yield the command that installs what package.json requests. It is never run."""
+    """Yield the command that installs the packages of package.json. It is never run."""
     folder = simulated.host.machine.short(row.hook.path or row.hook.folder.path)
     what = ", ".join(gate.missing)
     yield Fix(gate.name, f"Install {what}", hint=f"npm install --prefix {shlex.quote(str(folder))}")
@@ -171,12 +171,12 @@ def _runnable(file: Path) -> Change | None:
 
 
 def fix_allow(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
-    """Yield the plugin's name added to the allow-list."""
+    """Yield a fix that adds the plugin's name to the allow-list."""
     yield from _with_list(gate, simulated, [*gate.needed, row.hook.name], f"Add {row.hook.name} to")
 
 
 def fix_deny(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
-    """Yield the plugin's name removed from the deny-list."""
+    """Yield a fix that removes the plugin's name from the deny-list."""
     listed = simulated.host.settings.get(gate.setting or ())
     kept = [name for name in listed if name != row.hook.name] if isinstance(listed, list) else []
     yield from _with_list(gate, simulated, kept, f"Remove {row.hook.name} from")
@@ -203,7 +203,7 @@ def _with_list(gate: Gate, simulated: SimulatedHost, names: list[Any], title: st
 
 
 def fix_trust(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values: FixValues) -> Iterator[Fix]:
-    """Yield the command that trusts the folder: whose code runs is the user's decision."""
+    """Yield the command that trusts the folder. Only the user decides which code may run."""
     target, short = trust_target(row.hook, simulated.host), simulated.host.machine.short
     title = f"Allow {target.path_text(short)} to run"
     yield Fix(

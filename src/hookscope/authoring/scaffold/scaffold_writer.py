@@ -25,7 +25,7 @@ SWITCH = "switch"  # the switch of all hooks
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldStatus:
-    """The new hook under one dialect."""
+    """The status of the new hook under one dialect."""
 
     dialect: str
     row: HookStatus | None  # None: this host does not find it

@@ -102,7 +102,7 @@ class FireController:
             self._fire(plan, draft)
 
     def play(self, message: str) -> None:
-        """Simulate a session that starts with this message. If its code is not trusted yet, ask first."""
+        """Simulate a session that starts with this message. Ask first if its agents' code is untrusted."""
         view = self.context.scanned()
         if view is None:
             return

@@ -10,6 +10,7 @@ from hookscope.app.preferences import editor_of
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.state.messages import EditorRequested
 from hookscope.console.state.state_changes import RowJumpedTo
+from hookscope.console.theme.text_styles import counted
 from hookscope.model.failure import Refusal
 from hookscope.model.hook import FilePosition
 from hookscope.model.text import one_line
@@ -69,8 +70,9 @@ class ScaffoldController:
 
     def _written(self, made: ScaffoldResult) -> None:
         scaffold = made.plan
-        name, count = one_line(scaffold.request.name, 60), len(scaffold.files)
-        self.context.log_line("new", f"{scaffold.kind}, {count} files in {scaffold.root}", subject=name)
+        name = one_line(scaffold.request.name, 60)
+        what = f"{scaffold.kind}, {counted(len(scaffold.files), 'file')}"
+        self.context.log_line("new", f"{what} in {scaffold.root}", subject=name)
         for note in made.notes:
             self.context.log_line("new", note, "warning", name)
         first = made.statuses[0] if made.statuses else None

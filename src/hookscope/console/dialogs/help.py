@@ -127,7 +127,7 @@ def about_of(widget: Widget) -> str:
 
 
 class HelpSheet(FittedText):
-    """The lines of help; a click on one runs its action where help was opened."""
+    """The lines of help. A click on a line runs its action in the pane where help was opened."""
 
     class ActionClicked(Message):
         """An action was clicked."""

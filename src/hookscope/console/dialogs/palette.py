@@ -162,7 +162,7 @@ class PaletteEntry(NamedTuple):
 
 
 class LazyEntries(NamedTuple):
-    """Entries that may be thousands; only as many are made as needed."""
+    """A group of perhaps thousands of entries, made only when needed."""
 
     first: Callable[[int | None], Iterable[PaletteEntry]]  # None: all
 

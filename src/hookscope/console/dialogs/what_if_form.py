@@ -105,7 +105,7 @@ def real_values(view: Snapshot, options: Options) -> WhatIfFields:
     folders = len(os.environ.get("PATH", "").split(os.pathsep))
     return WhatIfFields(
         platform=real_machine().platform,
-        path=f"{folders} folders   DIRS, or +DIRS before them",
+        path=f"folders: {folders}   DIRS, or +DIRS before them",
         environment="this shell's   clean, FILE, pid:N, unit:NAME, launchd:LABEL …",
         variables="NAME=value …",
         settings="FILE" if "settings" in supposed else short(host.settings.file),

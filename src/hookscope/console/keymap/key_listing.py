@@ -1,7 +1,4 @@
-"""The answer of `hookscope keys`: every action, its keys, and the equivalent command.
-
-Needs no terminal.
-"""
+"""The answer of `hookscope keys`: every action, its keys, and the equivalent command. Needs no terminal."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def matrix_row(line: ComparedHook, columns: MatrixColumns, like: ComparedHook | 
 
 
 def earlier_rows(lines: Sequence[ComparedHook]) -> list[ComparedHook | None]:
-    """Return for each row an earlier one whose differences it has too: the one with most of them."""
+    """Return for each row the earlier row that shares most differences, all of which the row has too."""
     rows: dict[frozenset[HostDifference], ComparedHook] = {}
     found: list[ComparedHook | None] = []
     for line in lines:

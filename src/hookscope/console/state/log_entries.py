@@ -351,7 +351,7 @@ class LogIndex:
         return self._checked < len(self._pool) or self._end < self.ring.end
 
     def refresh(self, most: int | None = None) -> int:
-        """Check at most `most` new entries; return how many lines have left at the top."""
+        """Check at most `most` new entries; return how many lines were dropped at the top."""
         takes, ring = self._takes, self.ring
         most = len(ring) + len(self._pool) if most is None else most
         pool = self._pool[self._checked : self._checked + most]

@@ -327,7 +327,7 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
         )
 
     def _compositor_refresh(self) -> None:
-        """Delay painting while the app gathers, because Textual would discard it."""
+        """Delay painting while the app gathers changes, because Textual would discard the result."""
         if self._gathers:
             self.refresh()
             return

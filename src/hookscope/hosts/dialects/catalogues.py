@@ -22,8 +22,8 @@ def catalogue(
 
     `names`: exactly one for each kind of hook of the dialect, in the order of its systems. `others`:
     dialects of other versions, each with the name of its catalogue. `hyphens`: whether plugins may write
-    hyphens in the names of their hooks. `version`: of the host; events of later versions, and events that
-    the host no longer sends, are omitted. Without a version, events of all later versions are included.
+    hyphens in the names of their hooks. With a `version` of the host, events that it does not send are
+    omitted. Without one, events of all later versions are included.
     """
     elsewhere = {dialect: partial(_read_catalogue_file, name) for dialect, name in others}
     return Catalogue.joined(

@@ -184,7 +184,7 @@ def _exists(path: str, host: Host) -> bool:
 
 
 def _searched_places(host: Host) -> str:
-    return f"not on PATH ({len(host.machine.search_path())} folders searched)"
+    return f"not on PATH (folders searched: {len(host.machine.search_path())})"
 
 
 def _iterated(hook: Hook, name: str) -> tuple[str, ...]:

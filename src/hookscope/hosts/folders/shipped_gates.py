@@ -157,7 +157,7 @@ def _needed_variables(
 
 
 class LoadedSettings(Protocol):
-    """Return the settings with the defaults that the program fills in."""
+    """A function that returns the settings with the program's defaults filled in."""
 
     def __call__(self, settings: Mapping[str, Any], *, exists: bool) -> Mapping[str, Any]: ...
 

@@ -34,7 +34,7 @@ def bins_gate(hook: Hook, host: Host) -> Gate:
         if program.path is None and program.unrunnable is not None
     ]
     if missing:
-        found += misses or [f"not on PATH ({len(folders)} folders searched)"]
+        found += misses or [f"not on PATH (folders searched: {len(folders)})"]
     reason = ", ".join(f"Binary missing: {name}" for name in missing)
     return Gate("bins", not missing, needed, missing, found=", ".join(found), reason=reason)
 
@@ -50,7 +50,7 @@ def any_bins_gate(hook: Hook, host: Host) -> Gate:
         program = host.machine.files.program(name, folders)
         if program.path is not None:
             return Gate("anyBins", True, needed, found=program.path)
-    found = f"none on PATH ({len(folders)} folders searched)"
+    found = f"none on PATH (folders searched: {len(folders)})"
     return Gate("anyBins", False, needed, needed, found=found, reason=f"None of: {', '.join(needed)}")
 
 

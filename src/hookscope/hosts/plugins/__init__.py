@@ -157,9 +157,9 @@ def _known_context(event: Event, host: Host, example: Mapping[str, Any]) -> dict
 
 
 def settings_refusal(host: Host, *, of_command: bool = False) -> str:
-    """Return the host's error if it refuses its settings, also because of a plugin; else an empty text.
+    """Return the host's error if it refuses its settings, including those of plugins; else an empty text.
 
-    `of_command`: the error of the host's command that lists hooks, which may accept more than the host.
+    `of_command`: return the error of the host's own command, which may accept more settings than the host.
     """
     if host.settings.refusal:
         return host.settings.refusal

@@ -69,9 +69,8 @@ def plugin_places(
 ) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     """Return the plugin folders, highest rank first.
 
-    The order is: the workspace if it is a plugin itself, the `known` folders, each with its source,
-    then the configured paths, unless `configured_first`. Absent folders are marked incidental: few
-    workspaces have plugins.
+    The workspace, if it is a plugin itself, precedes the `known` folders, each with its source. Configured
+    paths come last, or first with `configured_first`. Absent folders are marked incidental.
     """
     ranks = {"workspace": WORKSPACE_RANK, "managed": MANAGED_RANK}
     folders = [plugins_folder(host, source, path, ranks[source]) for source, path in known]
@@ -261,7 +260,7 @@ def _is_file(path: Path, search: _PluginSearch) -> bool:
 
 
 def _scan_folder(path: Path, folder: Folder, search: _PluginSearch, file: Path | None = None) -> None:
-    """Add the plugins of a folder, or the one whose entry `file` the settings name; else a rejection."""
+    """Add a folder's plugins, or only the one with the entry `file` that settings name; else a rejection."""
     try:
         names = frozenset(search.files.names(path))
         if any(search.files.facts(path / name) is not None for name in search.shape.other_manifests):
@@ -421,7 +420,7 @@ def _relative_module(importer: str, written: str, *, root: Path, host: Host) -> 
 def _manifest(
     path: Path, names: frozenset[str], search: _PluginSearch, file: Path | None = None
 ) -> _ManifestFacts:
-    """Return the facts of the manifest; without one, only the name of its folder, or of its single file.
+    """Return the facts of the manifest; without one, only an id from the folder, or from the single `file`.
 
     Raises _NotAPlugin.
     """

@@ -64,6 +64,7 @@ class BundledParts:
     absent: Collection[str] = ()  # those of `plugins` that it does not ship, but only warns about
     targets: Collection[str] = ()  # of heartbeats, beside the channels
     search: Collection[str] = ()  # its providers of web searches; none: the host accepts any
+    absent_search: str = ""  # its error for a provider of an absent plugin, with {name} and {plugin}
     installable_search: Mapping[str, str] = field(default_factory=dict)  # other providers, with their plugin
 
     @property
@@ -156,8 +157,7 @@ class CheckedPlugins:
         if plugin is None:
             yield SEARCH, f"unknown web_search provider: {name}"
         else:
-            advice = f'install or enable plugin "{plugin}", then run openclaw doctor --fix'
-            yield SEARCH, f"web_search provider is not available: {name} ({advice})"
+            yield SEARCH, known.absent_search.format(name=name, plugin=plugin)
 
     def _is_named(self, channel: str, host: Host) -> bool:
         """Return whether the settings name a plugin with the channel's id: the host then only warns."""
@@ -173,7 +173,7 @@ class CheckedPlugins:
         return has_absent or facts(host.config_folder / PACKAGES_FOLDER) is not None
 
     def _of_absent(self, found: FoundHooks, host: Host) -> Iterator[SchemaIssue]:
-        """Yield an issue for each absent plugin that the settings name where the host requires a plugin."""
+        """Yield an issue for each setting that must name an existing plugin and names an unknown one."""
         slot = host.settings.get(MEMORY_SLOT)
         named = [(MEMORY_SLOT, slot.strip())] if isinstance(slot, str) else []
         if self.is_oldest:
@@ -329,7 +329,7 @@ PACKAGES = register_gate(GateKind("packages", fix=FixKind.PACKAGES))
 
 @dataclass(frozen=True, slots=True)
 class PluginSwitches:
-    """How a program reads the ids in its settings, and what enables a plugin without naming it there."""
+    """How a program reads plugin ids in its settings, and how slots and channels switch plugins on or off."""
 
     ignores_case: bool = True  # before 2026.8: only blanks around an id are ignored
     slots: tuple[str, ...] = ("memory", "contextEngine")  # whose plugin needs no place in `plugins.allow`
@@ -459,7 +459,7 @@ def checked_plugins(
     is_old: bool = False,
     is_oldest: bool = False,
 ) -> CheckedPlugins:
-    """Return the plugins whose settings are checked, using these gate rules."""
+    """Return the CheckedPlugins of a program; these gate rules decide which plugins are enabled."""
     on = tuple(gate_rules[name] for name in SWITCH_GATES)
     return CheckedPlugins(on, bundled, bundle_ids, is_old, is_oldest)
 

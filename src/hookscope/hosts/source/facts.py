@@ -54,10 +54,7 @@ class HandlerFacts:
 
 
 def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
-    """Return the facts in a document made by `asdict`.
-
-    Raises TypeError or ValueError if it is invalid.
-    """
+    """Return the facts in a document made by `asdict`. Raises TypeError or ValueError if it is invalid."""
     parts: dict[str, Any] = {}
     for field in fields(HandlerFacts):
         value = document.get(field.name)

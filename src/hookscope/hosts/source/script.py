@@ -45,16 +45,13 @@ LONGEST_CONDITION = 400  # bytes; longer conditions are not searched: chains of 
 
 
 class ScriptFallbacks:
-    """Inspects the code around a node; `parents` by node id.
-
-    Lives as long as the walk over its tree.
-    """
+    """Inspects the code around a node; `parents` by node id. Lives as long as the walk over its tree."""
 
     def __init__(self, parents: Mapping[int, Node]) -> None:
         self._parents = parents
 
     def enclosing(self, node: Node) -> tuple[Node | None, Node]:
-        """Return the expression around a value, and its child with the value, without brackets and types."""
+        """Return the nearest ancestor other than brackets and types, and its child that contains the node."""
         parent = self._parents.get(node.id)
         while parent is not None and parent.type in WRAPPERS:
             node, parent = parent, self._parents.get(parent.id)
@@ -83,7 +80,7 @@ class ScriptFallbacks:
         return False
 
     def _out_of_chain(self, parent: Node | None, node: Node) -> tuple[Node | None, Node]:
-        """Return `enclosing` of the whole chain if `node` ends one such as `a || b`, else both arguments."""
+        """If `node` ends a chain such as `a || b`, return `enclosing` of the chain; else both arguments."""
         for _ in range(FARTHEST):
             sign = parent.child_by_field_name("operator") if parent is not None else None
             if (

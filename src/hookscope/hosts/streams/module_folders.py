@@ -139,10 +139,7 @@ class ModuleFolder:
 
 @dataclass(frozen=True, slots=True)
 class AgentLayout:
-    """What an agent's folder may hold.
-
-    Folders with other names are ignored, with a warning of the host.
-    """
+    """What an agent's folder may hold. Folders with other names are ignored, with a warning of the host."""
 
     folders: frozenset[str]
     root_only: frozenset[str]  # those of `folders` that a subagent may not have
@@ -301,10 +298,7 @@ def _take_slot(walk: _Walk, folder: Path, slug: str, host_files: list[FolderItem
 
 
 def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, host_files: list[FolderItem]) -> None:
-    """Accept or skip a Python module.
-
-    The same name rules apply, but it never stops the host's build.
-    """
+    """Accept or skip a Python module. The same name rules apply, but it never stops the host's build."""
     if not walk.slot.pattern.fullmatch(stem):
         walk.skipped.append(SkippedFile(child.path, walk.slot.name_fault(stem, child.path).message, slug))
     elif host_files:

@@ -119,10 +119,7 @@ def display_title(name: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Return the first sentence of the first non-empty line.
-
-    A number before a full stop does not end it.
-    """
+    """Return the first sentence of the first non-empty line. A number before a full stop does not end it."""
     lines = (" ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", line).split()) for line in text.splitlines())
     line = next((line for line in lines if line), "")[:LONGEST_LABEL]
     for end in re.finditer(r"(?<=[.!?])\s+(?=[A-Z\"'`(])", line):

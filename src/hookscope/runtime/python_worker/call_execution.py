@@ -391,7 +391,7 @@ class ConcurrentRun:
             self._worker.answers.send(call.answer)
 
     def stack_of(self, number: int | None, frame: Any) -> list[Any] | None:
-        """See EventLoop.stack_of, here for one call. The stack of a call that waits is empty."""
+        """Return the stack of one concurrent call, as `EventLoop.stack_of`; empty if the call waits."""
         call = self._calls[number] if number is not None and 0 <= number < len(self._calls) else None
         if call is not None and call.task is not None:
             if frame is not None and is_in_event_loop(frame):

@@ -103,7 +103,7 @@ def _parts_of(one: Any) -> dict[str, Any]:
 
 
 def note_changed_code(answer: dict[str, Any], changed: list[str], who: str = "it") -> None:
-    """Add what was changed to an answer, and let the host replace this process."""
+    """Add a note on the changed names to an answer, and request that the host replaces this process."""
     if changed:
         names, after = list_names(changed), "it was restored, and the next handler gets a new worker"
         add_notes(answer, f"{who} changed the worker's own code ({names}): {after}")

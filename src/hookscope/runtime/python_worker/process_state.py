@@ -77,7 +77,7 @@ class ProcessState:
         self._known = [read() for read in self._reads]
 
     def restore(self, changed: list[str], lost: list[str]) -> None:
-        """Restore what differs. Add what was restored to `changed`, and what could not be to `lost`."""
+        """Restore changed settings. Add the restored ones to `changed`, and the others to `lost`."""
         for number, name in TIMERS:
             if _getitimer(number) != (0.0, 0.0):
                 _setitimer(number, 0)
@@ -410,7 +410,7 @@ class LibrarySettings:
         self._known: dict[str, Any] = {setting.words: setting.known for setting in LIBRARY_SETTINGS}
 
     def restore(self, changed: list[str], is_load: bool) -> None:
-        """Restore what differs, and add it to `changed`."""
+        """Restore changed settings, and add them to `changed`."""
         for setting in LIBRARY_SETTINGS:
             module = _modules.get(setting.module)
             if module is None:

@@ -152,7 +152,7 @@ class StandardLibrary:
         self._seen.append(snapshot.seen)
 
     def restore(self, changed: list[str], lost: list[str]) -> None:
-        """Restore what differs. Add what was restored to `changed`, and what could not be to `lost`."""
+        """Restore changed modules. Add the restored ones to `changed`, and the others to `lost`."""
         self._restore_modules(changed, lost)
         if self._has_versions:
             now = _list(_map(_value_of, self._versions))

@@ -242,7 +242,7 @@ class HandlerWorker:
 
         Args:
             run: the ID of the run message.
-            number: of the call in the message.
+            number: the call's number in the message.
             call: the protocol's `call`.
             value: what the handler gets.
             is_announced: the host knows that the call starts.

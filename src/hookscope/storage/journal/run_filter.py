@@ -239,7 +239,7 @@ def _failure_texts(failure: Mapping[str, Any] | None) -> Iterable[str]:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Yield the texts and numbers of a JSON value, without its keys. Types are plain, for speed."""
+    """Yield the texts and numbers of a JSON value, but no keys. Supports only dicts and lists, for speed."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -235,7 +235,7 @@ def _remark_texts(sheet: RunSheet, run: Run) -> Iterator[str]:
 
 
 def _time_remarks(sheet: RunSheet) -> Iterator[Remark]:
-    """Yield what the parts of the bars mean, if much of the time line is not handlers running."""
+    """Yield the legend of the bars, if waiting and loading take much of the time line."""
     done = [row for row in sheet.rows if row.result is not None]
     waited = sum(row.load_start - sheet.wait_start(row) for row in done)
     loaded = sum(row.loaded for row in done)
@@ -250,7 +250,7 @@ def _time_remarks(sheet: RunSheet) -> Iterator[Remark]:
 
 
 def times_text(sheet: RunSheet) -> Content:
-    """Return what each handler waited for, and how long it loaded and ran."""
+    """Return how long each handler waited, and for what, and how long it loaded and ran."""
     done = [row for row in sheet.rows if row.result is not None]
     names = min(max((cell_len(row.name) for row in done), default=0), WIDEST_NAME)
     lines = []

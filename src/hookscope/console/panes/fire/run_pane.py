@@ -248,8 +248,9 @@ class RunPane(RemovableWidget, Vertical):
         self._drawn = None
 
     def _open_news(self, sheet: RunSheet, waterfall: Waterfall, first: str) -> None:
-        """Open the tab of an error or of a blocking answer; else keep the row, unless it is the first one
-        of another hook than `first` and left nothing to show.
+        """Open the error of a failed row, else a blocking answer, else a tab of the selected row.
+
+        If that is the first row, and not of the hook `first`, select the first row with content instead.
         """
         if sheet.first_news is not None:
             row = waterfall.selected
