@@ -164,10 +164,7 @@ def helper_output(
     workspace: Folders = (),
     pass_fds: Sequence[int] = (),
 ) -> HelperOutput:
-    """Run a helper to its end, outside the workspace, and return its output.
-
-    Raises OSError if it cannot be started.
-    """
+    """Run a helper outside the workspace, and return its output. Raises OSError if it cannot be started."""
     import subprocess  # imported late: most scans start no helper
 
     try:

@@ -97,7 +97,6 @@ def _set_fields(value: Any, fields: _Fields, contents: Mapping[str, Any]) -> boo
 
 
 def _compiled(cls: type[Any], frozen: bool) -> Callable[..., None]:
-    """Return the compiled `__init__` for the fields of a class."""
     known: dict[str, Any] = {"ABSENT": dataclasses.MISSING}
     given: list[str] = []
     named: list[str] = []

@@ -459,3 +459,40 @@ def test_the_typescript_plugin_of_the_manual_alone_is_a_workspace(
     script.write_text(source)
     done = hookscope("list", "--json", "--bundled", str(bundled), cwd=tmp_path / "mine")
     assert [row["name"] for row in done.json["hooks"]] == ["audit"] * count
+
+
+def test_a_path_or_an_event_instead_of_a_name_leads_to_the_hook(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", NEW)
+    make_hook(workspace / "hooks", "torn", "[").joinpath("HOOK.md").write_text("---\n\tname: torn\n---\n")
+    for path in ("hooks/greet", "./hooks/greet/", str(workspace / "hooks/greet/handler.py")):
+        for words in (("info", path), ("why", path), ("fire", "command:new", "--only", path)):
+            assert hookscope(*words).err.endswith("Did you mean greet?\n"), words
+    assert "hooks/torn is not a hook: HOOK.md, line 2" in hookscope("info", "hooks/torn/HOOK.md").err
+    assert "It is an event: `hookscope plan command:new`" in hookscope("why", "command:new").err
+    assert hookscope("fire", "new").err.endswith("Did you mean command:new?\n")
+
+
+def test_an_unknown_hook_in_another_folder_names_the_workspace(
+    hookscope: Program, home: Path, workspace: Path
+) -> None:
+    here = "`hookscope list` shows all 4 hooks."
+    assert hookscope("info", "quux").err.endswith(f"{here}\n")
+    (home / "other").mkdir()
+    done = hookscope("--workspace", "../home/other", "info", "quux")
+    assert done.err.endswith(f"{here} The workspace is ~/other; `--workspace DIR` names another.\n")
+
+
+def test_a_folder_that_is_no_hook_leads_to_what_to_write(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "torn", NEW).joinpath("HOOK.md").write_text("name: torn\n")
+    assert "→ hookscope fix torn" in hookscope("why", "torn").out
+    assert "`hookscope lint torn` shows what to write." in hookscope("fix", "torn").out
+    assert "Begin it with a line `---`, name and metadata" in hookscope("lint", "torn").out
+
+
+def test_a_value_for_a_ready_hook_is_refused_with_the_reason(hookscope: Program) -> None:
+    done = hookscope("fix", "boot-md", "--value", "A=b")
+    assert (done.code, done.err.endswith("boot-md needs no value.\n")) == (2, True)

@@ -16,7 +16,7 @@ from textual.widget import Widget
 import hookscope.console
 from hookscope.app.preferences import KeyPreference, KeysFile, read_keys
 from hookscope.console.dialogs.help import help_sheet
-from hookscope.console.dialogs.palette import palette_entries
+from hookscope.console.dialogs.palette import expand_entries, listed_entries
 from hookscope.console.keymap.active_keys import (
     EQUAL_KEYS,
     KEY_SCOPES,
@@ -240,7 +240,8 @@ async def test_a_saved_keymap_changes_keys_help_and_palette(
         await story.shows("f11 Help")
         await story.until(lambda: "nokey" not in story.text(), "the mistake is gone")
         palette = {
-            entry.text: entry.kind for entry in palette_entries(story.screen, story.screen.palette_source())
+            entry.text: entry.kind
+            for entry in expand_entries(listed_entries(story.screen, story.screen.palette_source()))
         }
         assert (palette["Help"], palette["Group"], palette["Filter   Hooks"]) == ("f11", "b", "/")
         await story.press("ctrl+x", *"f11")

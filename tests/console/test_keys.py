@@ -12,7 +12,7 @@ from textual.widgets import Input, TextArea
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.console.dialogs.help import HelpScreen, help_sheet
-from hookscope.console.dialogs.palette import palette_entries
+from hookscope.console.dialogs.palette import expand_entries, listed_entries
 from hookscope.console.dialogs.trust_question import TrustScreen
 from hookscope.console.keymap.active_keys import all_actions, key_label
 from hookscope.console.keymap.available_actions import (
@@ -76,7 +76,8 @@ async def test_every_binding_is_named_once_in_help_and_palette(console: Open, wo
         await screen.panes.fire_pane.with_its_parts()
         await screen.panes.hosts_pane.with_its_parts()
         palette = {
-            entry.text.partition("   ")[0] for entry in palette_entries(screen, screen.palette_source())
+            entry.text.partition("   ")[0]
+            for entry in expand_entries(listed_entries(screen, screen.palette_source()))
         }  # of one name: and where
         nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
         nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(screen)]  # type: ignore[arg-type]

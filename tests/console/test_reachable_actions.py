@@ -39,7 +39,7 @@ from hookscope.console.dialogs.help import (
 from hookscope.console.dialogs.jump import JumpScreen
 from hookscope.console.dialogs.key_editor import KeyEditor, KeyQuestion
 from hookscope.console.dialogs.new_hook_form import NewHookForm
-from hookscope.console.dialogs.palette import PaletteScreen, palette_entries
+from hookscope.console.dialogs.palette import PaletteScreen, expand_entries, listed_entries
 from hookscope.console.dialogs.run_comparison import RunComparisonScreen
 from hookscope.console.dialogs.saved_events import SavedScreen
 from hookscope.console.dialogs.session_screen import SessionScreen
@@ -79,7 +79,7 @@ def done_by(lines: Content) -> set[str]:
 
 def listed(screen: Screen[Any]) -> set[str]:
     """The actions that the palette lists over this screen."""
-    runs = (entry.run for entry in palette_entries(screen))
+    runs = (entry.run for entry in expand_entries(listed_entries(screen)))
     return {run.args[1].id for run in runs if isinstance(run, partial) and run.func is run_action}
 
 

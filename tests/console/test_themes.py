@@ -87,15 +87,15 @@ def test_valid_parts_of_a_theme_file_apply() -> None:
         "themes/sand.yaml", "background: '#f5ecd7'\nready: teal\nbrokn: red\nborder: 7\naccent: no colour\n"
     )
     (file,) = read_theme_files().files
-    made = user_theme_of(file)
-    assert (made.theme.name, made.theme.dark, made.theme.success) == ("sand", False, "#008080")
-    assert made.theme.background == "#F5ECD7"
-    told = [(found.place.line if found.place else 0, found.text) for found in made.problems]
+    theme, problems = user_theme_of(file)
+    assert (theme.name, theme.dark, theme.success) == ("sand", False, "#008080")
+    assert theme.background == "#F5ECD7"
+    told = [(found.place.line if found.place else 0, found.text) for found in problems]
     assert [line for line, _ in told] == [3, 4, 5]
     assert "Did you mean broken?" in told[0][1]
     assert all("is not a colour" in text for _, text in told[1:])
     write("themes/broken.yaml", "{")
-    assert [user_theme_of(file).problems != () for file in read_theme_files().files] == [True, True]
+    assert [bool(user_theme_of(file)[1]) for file in read_theme_files().files] == [True, True]
 
 
 def test_a_chosen_theme_lasts_until_the_configuration_changes_it() -> None:

@@ -64,6 +64,14 @@ QUESTIONS = {  # a newcomer's words → the chapters that answer
     "node not found": "start",
     "my hook runs twice": "why",
     "console.log output": "firing",
+    "what does the half circle mean": "why",
+    "run one hook only": "firing",
+    "my hook is green but nothing happens": "why",
+    "failures of yesterday": "log",
+    "docker as root": "what-if",
+    "which plugin blocked my tool call": "plugin",
+    "turn off colour": "console",
+    "events in the middle of a session": "firing",
 }
 
 

@@ -404,7 +404,6 @@ def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: s
 
 
 def _is_same_event(bench: Workbench, view: Snapshot, file: Path, event: Event) -> bool:
-    """Return whether the file holds this event."""
     try:
         saved = read_saved_event(bench, view, file)
     except Refusal:

@@ -119,7 +119,6 @@ def _rewrite_hint(line: ComparedHook) -> Iterator[str]:
 
 
 def _namespace_hint(line: ComparedHook) -> Iterator[str]:
-    """Yield one sentence for all missing namespaces."""
     missing = [cell for cell in line.cells if cell.row is not None and cell.metadata in ("elsewhere", "none")]
     rules = (cell.side.folder_rules for cell in missing)
     names = list(dict.fromkeys(one.namespace for one in rules if one is not None))
@@ -183,9 +182,8 @@ def order_differences(sides: Sequence[ComparedHost], lines: Sequence[ComparedHoo
     another host calls after it, or the other way round."""
     keys = tuple(dict.fromkeys(key for line in lines for key in line.events))
     turns = [_all_turns(keys, side, lines, at) for at, side in enumerate(sides)]
-    found: dict[
-        tuple[int, int, bool], dict[str, list[str]]
-    ] = {}  # hook, partner, earlier → event → hosts that differ
+    # hook, partner, earlier → event → hosts that differ
+    found: dict[tuple[int, int, bool], dict[str, list[str]]] = {}
     for side, other_turns in zip(sides[1:], turns[1:], strict=True):
         for key in keys:
             for moved in _reversed(turns[0][key], other_turns[key]):
@@ -273,8 +271,6 @@ def _with_differences(line: ComparedHook, orders: tuple[str, ...]) -> ComparedHo
 
 @dataclass(slots=True)
 class _DraftLine:
-    """A line under construction."""
-
     name: str
     rows: list[HookStatus | None]
     rejected: list[RejectedHook | None]

@@ -44,7 +44,7 @@ FACT_KINDS = tuple(FactKind)
 
 @dataclass(frozen=True, slots=True)
 class FactSubject:
-    """One thing that may depend on the call order."""
+    """A value or an effect that may depend on the call order."""
 
     kind: FactKind
     what: str = ""  # a JSON pointer into the event, or a file path
@@ -236,9 +236,8 @@ class OrderFindings:
     fired: tuple[RunFacts, ...]
     findings: tuple[OrderFinding, ...] = ()
     unstable: tuple[FactSubject, ...] = ()  # differs within one order, so is not evidence
-    unexplained: tuple[
-        tuple[FactSubject, RunFacts, RunFacts], ...
-    ] = ()  # differs in these orders, not narrowed down
+    # differs in these orders, not narrowed down
+    unexplained: tuple[tuple[FactSubject, RunFacts, RunFacts], ...] = ()
 
     @property
     def orders(self) -> tuple[CallOrder, ...]:
@@ -281,9 +280,7 @@ class _Claim:
 
 
 def finding_sentences(findings: OrderFindings) -> tuple[FindingSentence, ...]:
-    """Return a sentence for each finding, most significant first; equal sentences about several handlers are
-    merged.
-    """
+    """Return the findings' sentences, most significant first, merged where only the handlers differ."""
     claims: dict[tuple[str, str], tuple[set[int], OrderFinding]] = {}
     for finding in sorted(findings.findings, key=_rank):
         claim = _claim(finding, findings.names)
@@ -296,7 +293,7 @@ def finding_sentences(findings: OrderFindings) -> tuple[FindingSentence, ...]:
 
 
 def unexplained_sentences(findings: OrderFindings) -> tuple[str, ...]:
-    """Return a sentence for each two orders whose difference the runs did not explain."""
+    """Return a sentence for each pair of orders whose difference the runs did not explain."""
     return tuple(
         f"{_sentence_start(subject, findings.names)} differs between run {one.run} and run {other.run}; "
         "there were not enough runs to explain why."
@@ -354,7 +351,6 @@ def _claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
 
 
 def _pair_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
-    """Return the claim for a finding about one of the two handlers."""
     subject = finding.subject
     who = names[subject.call]
     other = finding.second if subject.call == finding.first else finding.first
@@ -369,7 +365,6 @@ def _pair_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
 
 
 def _third_party_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
-    """Return the claim for a finding about a third handler or the event."""
     subject = finding.subject
     pair = finding.first, finding.second
     if finding.is_shared_place:

@@ -166,9 +166,7 @@ def _random_orders(blocks: CallBlocks, chance: Random) -> Iterator[CallOrder]:
 
 
 def orders_between(start: CallOrder, end: CallOrder) -> list[CallOrder]:
-    """Return the steps from one order to another. Each step exchanges two neighbours whose order differs
-    at the end.
-    """
+    """Return the steps between two orders; each exchanges neighbours whose order differs at the end."""
     now, orders = list(start), [start]
     for place, call in enumerate(end):
         for at in range(now.index(call), place, -1):
@@ -192,8 +190,8 @@ class OrderSearch:
 
     The registered order runs twice: what differs then does not depend on the order. For each difference
     in another order, the steps between the two orders are bisected until one exchange is left. Then all
-    other handlers are excluded at once, else in smaller and smaller parts: those without which the difference
-    disappears are required. Every finding has been seen twice.
+    other handlers are excluded at once, else in smaller and smaller parts. A handler is required if the
+    difference disappears without it. Every finding has been seen twice.
     """
 
     def __init__(self, blocks: CallBlocks, times: int, seed: int) -> None:
@@ -271,9 +269,7 @@ class OrderSearch:
         )
 
     def _key(self, subject: FactSubject, facts: RunFacts) -> object:
-        """Return the key that groups runs: the known causes predict one value of the subject for each
-        group.
-        """
+        """Return the key of a run's group, in which the known causes predict one value of the subject."""
         place = {call: at for at, call in enumerate(facts.order)}
         directions = tuple(place[one] < place[other] for one, other in self._causes.get(subject, ()))
         return self._writers_that_count(subject, facts), directions

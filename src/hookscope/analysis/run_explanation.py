@@ -89,11 +89,8 @@ def _alternatives(name: str, *, is_yes: bool) -> Iterator[str]:
         yield from (word for word in STOP_MEMBERS if word != name)
 
 
-CONTEXT_NAMES: Mapping[EventKind, str] = {
-    "folder": "context",
-    "stream": "data",
-    "plugin": "event",
-}  # names that handlers use
+# names that handlers use
+CONTEXT_NAMES: Mapping[EventKind, str] = {"folder": "context", "stream": "data", "plugin": "event"}
 EVENT_MEMBERS = frozenset(
     ("type", "action", "sessionKey", "session_key", "timestamp", "messages", *CONTEXT_NAMES.values())
 )
@@ -152,7 +149,7 @@ def _pointer_keys(pointer: object, within: list[str]) -> Iterator[str]:
 
 
 def _requested_words(failure: Failure) -> Iterator[str]:
-    """Yield the keys that the handler may have looked up: of a KeyError, or of the failed line."""
+    """Yield what the handler may have looked up: the key of a KeyError, or members in the failed line."""
     if failure.type == "KeyError":
         yield failure.own_text.strip("\"'")
         return

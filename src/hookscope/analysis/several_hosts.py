@@ -181,10 +181,7 @@ def comparable_dialects(bench: Workbench) -> tuple[Dialect, ...]:
 
 
 def chosen_dialects(names: str) -> tuple[Dialect, ...]:
-    """Return the dialects in `openclaw,milady`, each once.
-
-    Raises Refusal for an unknown one, and for fewer than two.
-    """
+    """Return the dialects in `openclaw,milady`, each once. Raises Refusal for an unknown or a single one."""
     try:
         found = {name: dialect_named(name) for name in map(str.strip, names.split(",")) if name}
     except UnknownDialect as error:
@@ -295,9 +292,7 @@ class HostRuns:
         self._cancelled = False
 
     def folders_to_trust(self) -> tuple[TrustTarget, ...]:
-        """Return the folders to trust so that all subscribers run. Raises the first host's Refusal if no host
-        accepts the event.
-        """
+        """Return the folders to trust for all subscribers. Raises the first Refusal if all hosts refuse."""
         folders: dict[TrustTarget, None] = {}
         refused: list[Refusal] = []
         for bench in self.benches:

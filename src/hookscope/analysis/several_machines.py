@@ -228,9 +228,7 @@ def _compared_machine(name: str, options: Options) -> ComparedMachine:
 def real_and_assumed(
     supposed: Options, real: Options, dialect: str
 ) -> tuple[ComparedMachine, ComparedMachine]:
-    """Return the real and the assumed machine, under one dialect unless the what-if names another.
-    Raises Refusal.
-    """
+    """Return the real and the assumed machine; only a what-if may change the dialect. Raises Refusal."""
     _, source = assumed_machine(supposed)
     label = source.description if source is not None else "what if"
     assumed = replace(supposed, dialect=dialect)

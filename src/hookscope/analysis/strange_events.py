@@ -57,9 +57,8 @@ def events_like(template: Event, known: EventType | None) -> SearchStrategy[Even
     """
     schema: Schema = context_schema(known) if known is not None else {}
     second_schema: Schema = (ctx_schema(known) if known is not None else None) or {}
-    required = frozenset(
-        schema.get("required", ()) if template.kind == "stream" else ()
-    )  # required by the runtime
+    # required by the runtime
+    required = frozenset(schema.get("required", ()) if template.kind == "stream" else ())
     whole = {name: value for name, value in template.context.items() if name == "cfg"}
     rest = {name: value for name, value in template.context.items() if name not in whole}
     own = {name: field for name, field in schema.get("properties", {}).items() if name != "cfg"}

@@ -32,7 +32,7 @@ LARGEST_SETTINGS = 1024 * 1024  # bytes of a settings file that goes into the bu
 def write_bundle(
     target: Path, bench: Workbench, view: Snapshot, version: str, verification: Mapping[str, Any] | None
 ) -> tuple[str, ...]:
-    """Write the bundle and return the names of its files. Raises Refusal if it exists, or on an error."""
+    """Write the bundle; return the names of its files. Raises Refusal if `target` exists or on an error."""
     redaction, home = bench.redaction_of(view.host), str(view.host.machine.home)
     files = dict(_files(bench, view, version, verification, redaction))
     try:

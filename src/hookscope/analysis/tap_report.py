@@ -183,7 +183,6 @@ def _notes(entry: InstalledTap, host_hooks: _HostHooks) -> Iterator[str]:
 
 
 def _runs_python(host: Host, kind: EventKind) -> bool:
-    """Return whether the host itself runs Python handlers."""
     system = host.dialect.system_of(kind)
     return isinstance(system, FolderSystem) and any(name.endswith(".py") for name in system.shape.handlers)
 

@@ -122,10 +122,7 @@ class Verifier:
             raise Refusal("The verification was stopped.")
 
     def run(self, *, each: bool = False) -> Verification:
-        """Run the program and compare. `each`: also run `info` for every hook.
-
-        Raises Refusal if the program gives no answer.
-        """
+        """Run the program and compare; `each`: also `info` per hook. Raises Refusal without an answer."""
         view = self.bench.scan()
         try:
             copy = HostCopy(view.host, self.report, self.bench.redaction_of(view.host))
@@ -320,7 +317,6 @@ def _workspace_difference(ours: Answers, theirs: Answers) -> tuple[GeneralDiffer
 
 
 def _not_copied(view: Snapshot, copy: HostCopy) -> frozenset[str]:
-    """Return the names of hooks with a file that is not in the copy."""
     files = (
         (row.hook.name, path)
         for row in view.inventory.hooks

@@ -152,7 +152,6 @@ def why_chains(
 
 
 def _with_options(chain: WhyChain, options: Options) -> WhyChain:
-    """Return the chain with commands for the same host as this one."""
     command = command_on(options)
     steps = (replace(step, fix=step.fix.replace("hookscope", command, 1)) for step in chain.steps)
     next_steps = (text.replace("hookscope", command, 1) for text in chain.next_steps)

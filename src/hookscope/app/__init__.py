@@ -1,4 +1,1 @@
-"""One open host: the Workbench, which scans, plans and fires, with its options, snapshots and edits.
-
-No screens, no text output.
-"""
+"""One open host: the Workbench with its options, snapshots and edits. No screens, no text output."""

@@ -125,9 +125,8 @@ class StoredConsole:
                 before = known.get(str(workspace))
                 entry = dict(before) if isinstance(before, dict) else {}
                 now = datetime.now(UTC).isoformat(timespec="milliseconds")
-                entry["at"] = max(
-                    now, *map(_last_used, known.values()), ""
-                )  # the clock may have been set back
+                # the clock may have been set back
+                entry["at"] = max(now, *map(_last_used, known.values()), "")
                 if console_state is not None:
                     entry["console"] = dict(console_state)
                 others = {name: one for name, one in known.items() if name != str(workspace)}

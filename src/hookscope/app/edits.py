@@ -177,14 +177,12 @@ def _when_noticed(host: Host, settings: Settings) -> str:
 
 
 def _settings_with(view: Snapshot, change: Change) -> Settings:
-    """Return the settings with the change applied."""
     host = view.host
     rules, files = host.dialect.settings_rules, host.machine.files
     return parse_settings(host.settings.file, change.new or b"{}", rules, files=files, env=host.env)
 
 
 def _inventory_under(view: Snapshot, settings: Settings) -> Inventory:
-    """Return the inventory under these settings."""
     host = view.host
     host_then = open_host(host.dialect, host.machine, host.overrides, trust=host.trust, settings=settings)
     return examine(discover(host_then), host_then)
@@ -317,10 +315,7 @@ class Edits:
         return replace(pending, unreadable=unreadable)
 
     def newest(self) -> tuple[Change, tuple[Path, ...]]:
-        """Return the newest remembered edit, and the unreadable files of newer ones.
-
-        Raises Refusal if there is none.
-        """
+        """Return the newest remembered edit, and newer unreadable files. Raises Refusal without an edit."""
         change, unreadable = self._stack.newest()
         if change is None:
             what = " ".join(("There is nothing to undo.", *unreadable_edits_text(unreadable)))
@@ -351,9 +346,8 @@ class Edits:
             self._stack.undo(pending.change, pending.inverse)
         except ChangeError as error:
             raise Refusal(str(error)) from None
-        self._own_changes.discard(
-            _change_facts(pending.change)
-        )  # another program may make an equal change later
+        # another program may make an equal change later
+        self._own_changes.discard(_change_facts(pending.change))
         self._bench.forget_missing_trusted(pending.change.created_folders)
         self.record("undo", pending.change)
 

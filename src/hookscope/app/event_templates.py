@@ -62,10 +62,7 @@ def _json_kind(value: object) -> str:
 
 
 def event_keys(host: Host, inventory: Inventory) -> tuple[str, ...]:
-    """Return the keys that can be fired: the host's events, then others that hooks subscribe to.
-
-    Event families are excluded.
-    """
+    """Return the keys that can be fired, without families: the host's, then others with subscribed hooks."""
     known = [event.key for event in host.dialect.catalogue().events if not event.family]
     subscribed = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row)]
     return tuple(dict.fromkeys([*known, *sorted(subscribed)]))

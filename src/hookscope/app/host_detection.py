@@ -181,12 +181,8 @@ def version_warning(dialect: Dialect, installed: InstalledVersion | None) -> str
     return f"{dialect.product} {installed.requested or installed.version} {verb}; {rules}"
 
 
-OWN_FOLDERS = (
-    "hooks/*/HOOK.md",
-    "*/HOOK.md",
-    "HOOK.md",
-    ".hookscope",
-)  # of known hosts and of Hookscope: not foreign
+# of known hosts and of Hookscope: not foreign
+OWN_FOLDERS = ("hooks/*/HOOK.md", "*/HOOK.md", "HOOK.md", ".hookscope")
 PARENTS_SEARCHED = 4  # parent folders searched for a project
 MOST_ENTRIES = 200  # entries of a folder that are read
 MOST_NAMED = 3  # projects or programs that a message names
@@ -282,9 +278,8 @@ def _matches(folder: Path, *patterns: str) -> Iterator[Path]:
 
 def _has_hooks(file: Path, files: Files) -> bool:
     try:
-        document = json.loads(
-            files.read(file, LARGEST_SIGN_FILE)
-        )  # a larger file is truncated, so it is not valid JSON
+        # a larger file is truncated, so it is not valid JSON
+        document = json.loads(files.read(file, LARGEST_SIGN_FILE))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and bool(document.get("hooks"))

@@ -69,9 +69,7 @@ def installed_plugins() -> tuple[InstalledPlugin, ...]:
 
 
 def _any_brings_plugins() -> bool:
-    """Return whether an installed package may use the entry point group. True if `sys.path` has a zip
-    archive, which only Python can read.
-    """
+    """Return False if certainly no package uses the entry point group. True for a zip archive in sys.path."""
     for base in sys.path:
         try:
             with os.scandir(base or ".") as entries:

@@ -441,7 +441,6 @@ class PackManager:
             remove_empty([folder.parent, self.store.folder, state_folder()])
 
     def _remove_stale_work(self) -> None:
-        """Remove the work folders of killed processes."""
         with suppress(OSError):
             for folder in (self.store.folder / "work").iterdir():
                 if not _is_alive(folder.name.partition("-")[0]):

@@ -49,7 +49,7 @@ def editor_of(env: Mapping[str, str]) -> str:
 def editor_command(editor: str, place: FilePosition) -> list[str]:
     """Return the command that opens this position. Unknown editors get the file alone.
 
-    Raises ValueError if the variable is not a command.
+    Raises ValueError if `editor` is not a command.
     """
     words = shlex.split(editor)
     if not words:

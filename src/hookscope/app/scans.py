@@ -181,9 +181,8 @@ def may_receive(row: HookStatus, kind: EventKind) -> bool:
 
 def code_with_digest(code: Code) -> Code:
     """Return the code with the digest of everything that it is loaded from."""
-    from hookscope.runtime import (
-        handler_code as content_digests,  # a scan without loaded modules needs no digests
-    )
+    # a scan without loaded modules needs no digests
+    from hookscope.runtime import handler_code as content_digests
 
     return content_digests.with_digest(code)
 

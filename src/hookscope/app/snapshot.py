@@ -93,19 +93,16 @@ class Snapshot:
     unknown_version: str = ""  # the host's detected version, if the dialect does not cover it
     shipped_summary: str = ""  # which hooks the shipped program would run, if not those of the guide
     languages: frozenset[Language] = PYTHON_ONLY  # those that can be run here
-    unavailable_languages: Mapping[Language, str] = field(
-        default_factory=dict
-    )  # language → why it cannot run here
+    # language → why it cannot run here
+    unavailable_languages: Mapping[Language, str] = field(default_factory=dict)
     programs: tuple[NamedProgram, ...] = ()  # named by the workspace
     limits: Limits = Limits()  # default limits of handlers
     quarantined: frozenset[Path] = frozenset()  # handlers that automatic fires skip
-    failed_loads: Mapping[Hook, FailedLoad] = field(
-        default_factory=dict
-    )  # of ready hooks, in their current version
+    # of ready hooks, in their current version
+    failed_loads: Mapping[Hook, FailedLoad] = field(default_factory=dict)
     failed_loads_stamp: tuple[int, ...] = ()  # stamp of the failed loads' file
-    index: InventoryIndex | None = field(
-        default=None, repr=False
-    )  # replaced if it belongs to another inventory
+    # replaced if it belongs to another inventory
+    index: InventoryIndex | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         known = self.index

@@ -14,10 +14,9 @@ from hookscope.engine.settings_entries import orphaned_entries
 from hookscope.hosts.folders.hook_discovery import MANIFEST
 from hookscope.hosts.settings.host_opener import agent_names, configured_workspace
 from hookscope.model.failure import Refusal
-from hookscope.model.hook_status import HookStatus
 from hookscope.model.host import Host
 from hookscope.model.machine import Files
-from hookscope.model.text import nearest_word, shell_path
+from hookscope.model.text import did_you_mean, nearest_word, shell_path
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
 DEEPEST = 5  # folders below the workspace and the host's own folder
 MOST = 3000  # folders searched: the user is waiting
 HEADER_BYTES = 4096
-SKIPPED_FOLDERS = frozenset(
-    {"node_modules", "__pycache__", "site-packages", "sessions"}
-)  # besides names that begin with a dot
+# besides names that begin with a dot
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages", "sessions"})
 
 
 def agent_workspaces(host: Host) -> dict[str, Path]:
@@ -86,13 +84,20 @@ def no_such_hook(name: str, view: Snapshot) -> Refusal:
     """Return the error for an unknown hook: what else has this name, or the closest match."""
     inventory = view.inventory
     names = dict.fromkeys(row.hook.name for row in inventory.hooks)
-    closest = nearest_word(name, names)
-    rejected = next((copy for copy in inventory.rejected if copy.name == name), None)
+    path = view.host.machine.absolute(name)
+    places = (path, *path.parents) if os.sep in name else ()
+    rejected = next((copy for copy in inventory.rejected if copy.name == name or copy.path in places), None)
     if rejected is not None:
-        return Refusal(f"{name} in {rejected.path} is not a hook: {rejected.reason}.")
-    in_folder = next((row for row in inventory.hooks if _is_in(row, name)), None)
+        return Refusal(f"{rejected.name or name} in {rejected.path} is not a hook: {rejected.reason}.")
+    at_path = next((row.hook.name for row in inventory.hooks if row.hook.path in places), None)
+    closest = at_path or nearest_word(name, names)
+    if name in view.host.dialect.catalogue().by_key:
+        next_step = f"It is an event: `hookscope plan {shell_path(name)}` shows the hooks that it would call."
+        return Refusal(f"No hook is named {name!r}.", next_step)
+    hooks = (row.hook for row in inventory.hooks if row.hook.kind == "folder")
+    in_folder = next((hook.name for hook in hooks if hook.path is not None and hook.path.name == name), None)
     if in_folder is not None:
-        next_step = f"The hook in the folder {name} is named {in_folder.hook.name} in its HOOK.md."
+        next_step = f"The hook in the folder {name} is named {in_folder} in its HOOK.md."
         return Refusal(f"No hook is named {name!r}.", next_step)
     misplaced = misplaced_hook(name, view.host)
     if misplaced is not None:
@@ -104,8 +109,11 @@ def no_such_hook(name: str, view: Snapshot) -> Refusal:
         return Refusal(
             f"{problem}.", f"A hook is a folder with a HOOK.md and a handler, in {_scanned_folders(view)}."
         )
-    next_step = f"Did you mean {closest}?" if closest else f"`hookscope list` shows all {len(names)} hooks."
-    return Refusal(f"No hook is named {name!r}.", next_step)
+    next_step = f"`hookscope list` shows all {len(names)} hooks."
+    if not view.host.machine.cwd.is_relative_to(view.host.workspace):
+        workspace = view.host.machine.short(view.host.workspace)
+        next_step += f" The workspace is {workspace}; `--workspace DIR` names another."
+    return Refusal(f"No hook is named {name!r}.", did_you_mean(closest, next_step))
 
 
 def _misplaced_message(name: str, where: Path, view: Snapshot) -> Refusal:
@@ -125,12 +133,6 @@ def _scanned_folders(view: Snapshot) -> str:
     short = view.host.machine.short
     own = [item for item in view.host.folders if item.source != "bundled" and item.hook_kind == "folder"]
     return " or ".join(dict.fromkeys(short(item.path) for item in own))
-
-
-def _is_in(row: HookStatus, name: str) -> bool:
-    """Return whether the hook is in a folder of this name but has another name."""
-    hook = row.hook
-    return hook.kind == "folder" and hook.path is not None and hook.path.name == name
 
 
 def check_key(view: Snapshot, key: str) -> None:
@@ -171,16 +173,14 @@ def no_such_event(view: Snapshot, key: str, closest: str | None) -> Refusal:
     why, instead = _event_typo(view, key)
     if instead:
         return Refusal(f"{problem}{why}.", f"The closest match is {' or '.join(instead)}.")
-    next_step = f"Did you mean {closest}?" if closest else "`hookscope events` lists all events."
+    closest = closest or next((known for known in catalogue.by_key if known.endswith(f":{key}")), None)
+    next_step = did_you_mean(closest, "`hookscope events` lists all events.")
     return Refusal(f"{problem}{why}.", " ".join(_same_names(view, key)) or next_step)
 
 
 def _same_names(view: Snapshot, key: str) -> list[str]:
     """Return sentences about a hook or a saved event of that name, and how to fire it."""
-    from hookscope.app.project_config import (
-        EVENTS_FOLDER,  # rarely needed
-        YAML_ENDINGS,
-    )
+    from hookscope.app.project_config import EVENTS_FOLDER, YAML_ENDINGS  # rarely needed
 
     messages = []
     events = next((row.events for row in view.inventory.hooks if row.hook.name == key), None) or ()

@@ -232,7 +232,6 @@ def references_in(value: Any, variables: Variables, now: datetime) -> tuple[Vari
 
 
 def _reference_names(value: Any) -> Iterable[str]:
-    """Return the names that a value refers to, each once."""
     found = (one for text in texts_in(value) for one in WRITTEN_REFERENCE.finditer(text))
     return dict.fromkeys(one[2] for one in found if not one[1])
 

@@ -1,4 +1,1 @@
-"""Work on hooks: lint, fix, scaffold and test them.
-
-Functions that take a Workbench; no screens, no text output.
-"""
+"""Work on hooks: lint, fix, scaffold and test. Takes a Workbench; has no screens and no text output."""

@@ -39,10 +39,7 @@ def host_list_options() -> list[click.Parameter]:
 
 
 def is_host_format(format_name: str, **flags: Any) -> bool:
-    """Return True if the host's format is requested.
-
-    Raises UsageError if a flag of the host is used without that format.
-    """
+    """Return whether the host's format is requested. Raises UsageError for a host's flag without it."""
     if format_name == "host":
         return True
     flag = next((name for name, value in flags.items() if value), None)
@@ -106,10 +103,7 @@ def host_command(view: Snapshot) -> HostCommand:
 
 
 def answer_from_host_output(output: CommandOutput) -> Answer:
-    """Return the host's output as an answer.
-
-    If the host prints no JSON here, its lines are in a document of Hookscope's.
-    """
+    """Return the host's output as an answer; output without JSON is put into a document of Hookscope's."""
     for line in output.errors:
         click.echo(printable(line), err=True)
     lines = [printable(line) for line in output.lines]

@@ -53,14 +53,14 @@ async def step_through(firing: Firing, stepper: Stepper, plan: Plan, machine: Ma
             if isinstance(step, Result):
                 results.append(step)
                 handler_input = run_output.input_of_failed_handler(step, plan.event, results)
-                _print_step_line("\n".join(run_output.result_lines(step, width, machine, handler_input)))
+                _print_line("\n".join(run_output.result_lines(step, width, machine, handler_input)))
             elif isinstance(step, Paused):
-                _print_step_line(_next_handler_text(step, plan, machine))
+                _print_line(_next_handler_text(step, plan, machine))
                 question = _task_of_run(firing, _ask_step(step, keys, stepper, firing.cancel))
                 keys = STEP_KEYS
     finally:
         if question is not None and question.cancel():
-            _print_step_line("")  # ends the line of the unanswered question
+            _print_line("")  # ends the line of the unanswered question
         elif question is not None:
             question.result()  # raises its error
 
@@ -78,7 +78,6 @@ def _task_of_run(firing: Firing, asks: Coroutine[Any, Any, None]) -> asyncio.Tas
 
 
 def _next_handler_text(paused: Paused, plan: Plan, machine: Machine) -> str:
-    """Return the name and the file of the next handler."""
     call, calls = paused.call, plan.calls
     number = f"{calls.index(call) + 1} of {len(calls)}  " if call in calls else ""
     where = f"  {machine.short(call.target.path)}" if isinstance(call.target, Code) else ""
@@ -103,7 +102,7 @@ async def _ask_step(paused: Paused, keys: str, stepper: Stepper, cancel: Callabl
             case "q":
                 cancel()
             case "e":
-                _print_step_line(printable(json.dumps(paused.event, indent=2, ensure_ascii=False)))
+                _print_line(printable(json.dumps(paused.event, indent=2, ensure_ascii=False)))
                 continue
             case _:
                 keys = STEP_HELP
@@ -122,15 +121,12 @@ async def _read_step_line() -> str:
     return sys.stdin.readline()
 
 
-def _print_step_line(text: str) -> None:
+def _print_line(text: str) -> None:
     click.echo(text, err=True)
 
 
 class NamedStops:
-    """The debugger of one run, with the breakpoints of the command line.
-
-    Without breakpoints, handlers stop at their first line.
-    """
+    """The debugger of a run, with typed breakpoints; without any, handlers stop at their first line."""
 
     def __init__(self, plan: Plan, machine: Machine) -> None:
         self.plan, self.machine = plan, machine
@@ -217,7 +213,7 @@ async def debug_run(firing: Firing, stops: NamedStops) -> None:
         with suppress(asyncio.CancelledError):
             await prompt
     for sentence in () if (await firing).cancelled else stops.unreached():
-        _print_debug_line(sentence)
+        _print_line(sentence)
 
 
 class _DebugPrompt:
@@ -235,7 +231,7 @@ class _DebugPrompt:
             stop = await self._debugger.stopped()
             self._stops.mark_reached(stop)
             if stop.said is not None:
-                _print_debug_line(printable(stop.said.rstrip("\n")) if stop.said else "")
+                _print_line(printable(stop.said.rstrip("\n")) if stop.said else "")
             else:
                 self._show(stop)
             while not await self._execute(stop, self._read_command()):
@@ -247,7 +243,7 @@ class _DebugPrompt:
         if stop.error is None and stop.at < len(stop.frames) - 1:  # an outer frame is selected
             why = f"call {stop.at + 1} of {len(stop.frames)}"
         place = self._place(stop.frame)
-        _print_debug_line(f"\n▸ {one_line(stop.who)}  {place}{'  ' if why else ''}{why}")
+        _print_line(f"\n▸ {one_line(stop.who)}  {place}{'  ' if why else ''}{why}")
         self._print_source(stop, CONTEXT_LINES)
 
     def _place(self, frame: StackFrame) -> str:
@@ -260,13 +256,13 @@ class _DebugPrompt:
         width = len(str(shown[-1][0])) if shown else 0
         for number, text in shown:
             mark = "→" if number == at else "●" if number in stop.named else " "
-            _print_debug_line(f"  {mark} {number:{width}} │ {printable(text.expandtabs(4))}".rstrip())
+            _print_line(f"  {mark} {number:{width}} │ {printable(text.expandtabs(4))}".rstrip())
 
     def _read_command(self) -> str:
         """Read a command; `q` at the end of the input."""
         if self._shows_help:
             for line in DEBUG_HELP:
-                _print_debug_line(click.style(f"  {line}", dim=True) if sys.stderr.isatty() else f"  {line}")
+                _print_line(click.style(f"  {line}", dim=True) if sys.stderr.isatty() else f"  {line}")
             self._shows_help = False
         typed = _read_debug_line(DEBUG_PROMPT)
         if typed is None:
@@ -297,7 +293,7 @@ class _DebugPrompt:
             case "b", place if place[:1] != "=":  # `b = …` assigns a variable
                 return await self._toggle_breakpoint(place, stop)
             case "p", "":
-                _print_debug_line("  Type p EXPRESSION, or the expression alone.")
+                _print_line("  Type p EXPRESSION, or the expression alone.")
                 return False
             case "p", text if text[0] != "=":
                 await self._evaluate(text)
@@ -313,17 +309,17 @@ class _DebugPrompt:
             self._print_source(stop)
         elif command == "v":
             for name, text in stop.variables:
-                _print_debug_line(f"  {one_line(name)} = {one_line(text)}")
+                _print_line(f"  {one_line(name)} = {one_line(text)}")
             if not stop.variables:
-                _print_debug_line("  no variables here")
+                _print_line("  no variables here")
         elif command == "w":
             for number, frame in enumerate(stop.frames):
                 mark = "→" if number == stop.at else " "
-                _print_debug_line(f"  {mark} {self._place(frame)}")
+                _print_line(f"  {mark} {self._place(frame)}")
         elif command:
             self._shows_help = True
         else:
-            _print_debug_line(f"  {DEBUG_HELP_SHORT}")
+            _print_line(f"  {DEBUG_HELP_SHORT}")
 
     async def _toggle_breakpoint(self, place: str, stop: Stop) -> bool:
         """Set or remove a breakpoint. Return False if the place is invalid."""
@@ -342,7 +338,7 @@ class _DebugPrompt:
                 )
             await self._debugger.toggle(line.line, file, line.condition)
         except (Refusal, ValueError) as error:
-            _print_debug_line(f"  {error}")
+            _print_line(f"  {error}")
             return False
         return True
 
@@ -350,7 +346,7 @@ class _DebugPrompt:
         try:
             await self._debugger.evaluate(text)
         except ValueError as error:
-            _print_debug_line(f"  {error}")
+            _print_line(f"  {error}")
 
 
 def _is_python(file: str) -> bool:
@@ -375,13 +371,9 @@ def _read_debug_line(prompt: str) -> str | None:
                 typed = sys.stdin.readline()
                 return typed or None
             except KeyboardInterrupt:
-                _print_debug_line("")
+                _print_line("")
     except EOFError:
         return None
     finally:
         signal.set_wakeup_fd(wakeup_fd)
         signal.signal(signal.SIGINT, previous_handler)
-
-
-def _print_debug_line(text: str) -> None:
-    click.echo(text, err=True)

@@ -6,7 +6,7 @@ import codecs
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from io import TextIOBase, TextIOWrapper
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -142,14 +142,10 @@ def use_ascii_fallbacks(*streams: object) -> None:
     for stream in streams:
         if not isinstance(stream, TextIOWrapper) or stream.errors not in ("strict", "surrogateescape"):
             continue
-        if stream.errors == "surrogateescape" and _is_utf8(stream):
+        if stream.errors == "surrogateescape" and (codecs.lookup(stream.encoding or "ascii").name == "utf-8"):
             continue  # the C locale: file names are printed as their bytes
         codecs.register_error(ERROR_HANDLER, _replace_characters)
         stream.reconfigure(errors=ERROR_HANDLER)
-
-
-def _is_utf8(stream: TextIOBase) -> bool:
-    return codecs.lookup(stream.encoding or "ascii").name == "utf-8"
 
 
 def _replace_characters(error: UnicodeError) -> tuple[str, int]:

@@ -1,7 +1,4 @@
-"""The terminal console.
-
-Only this folder imports Textual; it displays what the workbench returns and evaluates no rule of its own.
-"""
+"""The terminal console. It evaluates no rule of its own, and only this folder imports Textual."""
 
 import asyncio
 from functools import partial

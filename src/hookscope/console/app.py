@@ -68,7 +68,6 @@ class KeyQueue:
         return True
 
     async def _post_held(self) -> None:
-        """Post the held keys one by one, until none is left."""
         try:
             await self._until_settled()
             while self._held:

@@ -1,7 +1,4 @@
-"""The console's process: garbage collection, background threads, and loss of the terminal.
-
-Does not import Textual.
-"""
+"""The console's process: garbage collection, threads, loss of the terminal. Does not import Textual."""
 
 from __future__ import annotations
 

@@ -1,4 +1,1 @@
-"""The library and the plugin API for Python programs that embed Hookscope.
-
-No host settings files, screens or output here.
-"""
+"""The library and plugin API for programs that embed Hookscope. No settings files, screens or output."""

@@ -32,10 +32,7 @@ class HookResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeforeToolCallResult(HookResult):
-    """Whether the tool may run, and with which parameters.
-
-    Source: seed 004, "Global Hook Runner"; plug-02.
-    """
+    """Whether the tool may run, and its parameters. Source: seed 004, "Global Hook Runner"; plug-02."""
 
     blocked: bool = False
     params: Any = None
@@ -117,10 +114,7 @@ class AgentStartResult(PromptResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRunResult(HookResult):
-    """Whether the agent may run. `decision` has the handler's reason, message and category.
-
-    Source: plug-04.
-    """
+    """Whether the agent may run. `decision` has the reason, message and category. Source: plug-04."""
 
     decision: Mapping[str, Any] | None = None
     plugin_id: str | None = None
@@ -257,8 +251,6 @@ class _AnsweringHook(Generic[R]):
 
 
 class _ObservingHook:
-    """A hook that only observes."""
-
     def __set_name__(self, owner: type, name: str) -> None:
         self.hook = name.removeprefix("run_")
 

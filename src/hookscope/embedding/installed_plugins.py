@@ -27,10 +27,7 @@ class LoadedPlugins:
 
 
 def discover_plugins() -> tuple[str, ...]:
-    """Return the sorted names of installed plugins, without importing them.
-
-    They are entry points of the group `hookscope.plugins`.
-    """
+    """Return the sorted plugin names (entry points of `hookscope.plugins`), without importing plugins."""
     return tuple(sorted(_points()))
 
 

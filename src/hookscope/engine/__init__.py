@@ -1,4 +1,1 @@
-"""From files to runs: discover hooks, check their gates, plan, load, fire.
-
-Never names a host and never writes a file.
-"""
+"""From files to runs: discover hooks, check their gates, plan, load, fire. Names no host, writes no file."""

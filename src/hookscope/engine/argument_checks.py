@@ -1,4 +1,4 @@
-"""Check arguments of the public library; each error says what is wrong and what to do."""
+"""Check arguments of the public library; each error names what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -27,10 +27,7 @@ def type_phrase(value: object) -> str:
 
 
 def expect(value: object, kinds: ExpectedTypes, requirement: str, hint: str = "") -> None:
-    """Raise TypeError if the value has none of these types.
-
-    The message is `requirement`, the actual type, and `hint`.
-    """
+    """Raise TypeError with `requirement`, the actual type and `hint` if the value has none of these types."""
     if not isinstance(value, kinds):
         raise TypeError(f"{requirement}, not {type_phrase(value)}{f': {hint}' if hint else ''}")
 

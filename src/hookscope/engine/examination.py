@@ -163,10 +163,7 @@ def _script_gate(path: Path, files: Files) -> Gate | None:
 
 
 def _script_export_gate(hook: Hook, path: Path, host: Host) -> Gate | None:
-    """Return a failed `export` gate if the function that is called is plainly not there.
-
-    The host's own list does not check this.
-    """
+    """Return a failed `export` gate if the called function is plainly missing. The host's list omits it."""
     from hookscope.formats.script_source import exported_names, may_export_default
 
     try:

@@ -193,7 +193,6 @@ class HookEngine:
         return replace(report, refusal="", log=(*(self._switched_off_log() if off else ()), *report.log))
 
     def _commit(self, loading: Loading, strict_state: StrictLoadState, off: bool) -> None:
-        """Register what was loaded."""
         self._set_dispatch(not off)
         self._strict_state = strict_state
         self.inventory = loading.inventory()
@@ -222,10 +221,7 @@ class HookEngine:
     def _strict_load_state(
         self, inventory: Inventory, *, strict: bool
     ) -> tuple[StrictLoadState, tuple[str, str] | None]:
-        """Return the state for later strict loads, and what ends this strict load.
-
-        The latter is the hook's name and the host's message.
-        """
+        """Return the state for later strict loads, and the hook, with a message, that ends this load."""
         strict_check = self.host.dialect.load_rules.strict_check
         if strict_check is None:
             return StrictLoadState(), None
@@ -339,10 +335,7 @@ class HookEngine:
         return self.has_listeners_for(replace(event, kind=self.host.dialect.kind_of_event(event.key)))
 
     def has_listeners_for(self, event: Event) -> bool:
-        """Return whether a handler is registered for this event.
-
-        Raises LookupError if the host has no events of this kind.
-        """
+        """Return whether this event has a handler. Raises LookupError if the host has no such events."""
         argument_checks.expect_event(event)
         keys = self.host.dialect.system_of(event.kind).keys(event)
         self._register_late_handlers()
@@ -357,7 +350,15 @@ class HookEngine:
         """
         argument_checks.expect_event(event)
         if isinstance(event, HookEvent):
-            event = self._event_of(event)
+            event = Event(
+                event.type,
+                event.action,
+                event.session_key,
+                event.context,
+                timestamp=event.timestamp,
+                kind=self.host.dialect.kind_of_event(event.key),
+                live=event,
+            )
         if limit is not None:
             argument_checks.expect_seconds(limit, "limit")
         if event.kind != "folder":
@@ -374,18 +375,6 @@ class HookEngine:
         if self.enabled or event.kind == "plugin":  # the switch does not affect plugins
             return plan
         return all_switched_off(plan)
-
-    def _event_of(self, event: HookEvent) -> Event:
-        """Return the Event to plan for this HookEvent. Handlers change the HookEvent itself."""
-        return Event(
-            event.type,
-            event.action,
-            event.session_key,
-            event.context,
-            timestamp=event.timestamp,
-            kind=self.host.dialect.kind_of_event(event.key),
-            live=event,
-        )
 
     def _register_late_handlers(self) -> None:
         """Register the handlers that plugins registered since they were loaded."""
@@ -448,7 +437,6 @@ class HookEngine:
         return self._prepared(without_hooks(next_plan, plan.excluded_hooks))
 
     def _prepared(self, plan: Plan) -> Plan:
-        """Return the plan with its event stamped for this fire."""
         system = self.host.dialect.system_of(plan.event.kind)
         event = system.prepare(plan.event, self.host, os.urandom(16))
         return plan if event is plan.event else plan.for_event(event, plan.policy)

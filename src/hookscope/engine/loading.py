@@ -36,10 +36,8 @@ LOAD = register_gate(
     )
 )
 LOADED_GATE = Gate(LOAD.name, True, found="loaded")
-LOADER_CHECKED_GATES = (
-    "handler",
-    "sent",
-)  # a missing file fails by itself; what is never sent loads all the same
+# a missing file fails by itself; what is never sent loads all the same
+LOADER_CHECKED_GATES = ("handler", "sent")
 
 LoadCode = Callable[[Code], Awaitable["Handler | Code | Module | Failure | str"]]
 
@@ -118,10 +116,7 @@ class Loading:
         strict: bool = False,
         first_imports: FirstImports | None = None,
     ) -> None:
-        """`strict`: stop at the first failure, which is only reported.
-
-        `first_imports`: those of earlier loads.
-        """
+        """`strict`: stop at the first failure and only report it. `first_imports` come from earlier loads."""
         self.host = host
         self._strict = strict
         self._first_imports = first_imports
@@ -156,10 +151,7 @@ class Loading:
             self.log.append(LogLine(level, template.format(**parts)))
 
     async def load_all(self, load: LoadCode) -> None:
-        """Load the hooks in load order, and stop after a hook that ends the load.
-
-        Yields to other tasks between two hooks.
-        """
+        """Load hooks in load order, up to one that ends the load. Lets other tasks run between two hooks."""
         import asyncio  # imported late: a scan does not need it
 
         rows, turn_began = {row.hook: row for row in self._inventory.hooks}, perf_counter()

@@ -130,7 +130,6 @@ def injected_faults(plan: Plan) -> dict[str, InjectedFault]:
 
 
 def _with_replaced_calls(plan: Plan, replacements: Mapping[Registration, Registration]) -> Plan:
-    """Return the plan with some registrations replaced."""
     groups = (
         replace(group, calls=tuple(replacements.get(call, call) for call in group.calls))
         for group in plan.groups
@@ -141,7 +140,6 @@ def _with_replaced_calls(plan: Plan, replacements: Mapping[Registration, Registr
 
 
 def _remaining_groups(plan: Plan, order: Sequence[int]) -> tuple[CallGroup, ...]:
-    """Return the groups that remain, each with its calls in that order."""
     groups, first = [], 0
     for group in plan.groups:
         positions = range(first, first + len(group.calls))

@@ -69,10 +69,7 @@ MOST_PLANS = 512  # cached plans; event keys may come from outside
 
 
 class PlanCache:
-    """The plans of one registry under one host, made on first use.
-
-    `HookSystem.plan_key` decides which events share a plan.
-    """
+    """The plans of a registry, made on first use. `HookSystem.plan_key` decides which events share a plan."""
 
     def __init__(self) -> None:
         self._registry: Registry | None = None

@@ -112,13 +112,8 @@ def _read_install(key: str, value: object, where: KeyPath, host: Host) -> HostIn
     )
 
 
-HOOK_MEMBERS = (
-    "handler",
-    "module",
-    "path",
-    "events",
-    "event",
-)  # an entry with these was meant to define a hook
+# an entry with these was meant to define a hook
+HOOK_MEMBERS = ("handler", "module", "path", "events", "event")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,7 @@ _ASSIGNMENT = r"""(?mx)
 
 
 def read_dotenv(source: bytes) -> dict[str, str]:
-    """Return the variables that the file sets; the last value of a repeated name counts. Skips other
-    lines.
-    """
+    """Return the variables of the file; the last value of a repeated name counts. Skips other lines."""
     text = (
         source.decode("utf-8", "replace")
         .removeprefix(BYTE_ORDER_MARK)

@@ -99,7 +99,7 @@ def locate_frontmatter(source: bytes, path: KeyPath, *, of_key: bool = False) ->
 
 @lru_cache(maxsize=256)
 def quoted_line(source: bytes, error: FormatError) -> str:
-    """Return the line that YAML refuses for a colon in its value, with the value in quotes; empty for others.
+    """Return the line whose colon in the value YAML refuses, with that value quoted; empty for other errors.
 
     `error` is the one that `read_frontmatter` raised for this source.
     """

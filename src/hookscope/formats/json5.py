@@ -74,7 +74,6 @@ def _no_json(_: str) -> object:
 
 
 def _is_shallow(value: object, max_depth: int) -> bool:
-    """Return whether at most `max_depth` lists and objects are nested."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(max_depth):
         level = [

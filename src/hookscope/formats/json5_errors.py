@@ -35,10 +35,7 @@ class _Stopped(Exception):
 
 
 def json5_package_error(text: str) -> str:
-    """Return the package's error for the text; empty if it has none.
-
-    For example: `JSON5: invalid character '7' at 1:92`.
-    """
+    """Return the package's error, such as `JSON5: invalid character '7' at 1:92`; empty if it has none."""
     try:
         _read_document(text)
     except _Stopped as stopped:

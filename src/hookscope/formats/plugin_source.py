@@ -183,7 +183,6 @@ def _registrations_of_call(
 
 
 def _methods_called(evaluator: Evaluator, module: ScriptModule, call: int) -> list[Method]:
-    """Return the registering methods of the api that this call may call."""
     scopes, script = module.scopes, module.scopes.script
     end = scopes.callee_end(call)
     while script.is_at(end - 1, "!"):

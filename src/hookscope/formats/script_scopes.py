@@ -257,7 +257,6 @@ class _Reader:
         return self.scopes
 
     def _close(self) -> int:
-        """Return the end of the innermost brackets."""
         return self.script.partner[self.brackets[-1]] if self.brackets else len(self.script.tokens)
 
     def _block(self) -> Range:
@@ -418,7 +417,6 @@ class _Reader:
                     self.scopes.members[own].append((place, place + 1))
 
     def _body_end(self, body: int) -> int:
-        """Return the end of a function's body."""
         if self.script.is_at(body, "{"):
             return self.script.partner.get(body, body) + 1
         return self._expression_end(body, self._close())

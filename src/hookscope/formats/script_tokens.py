@@ -88,8 +88,6 @@ _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 
 class _OpenBracket(NamedTuple):
-    """A bracket that is not closed yet."""
-
     token: int
     closes: str
     is_value: bool  # it ends a value, so a following `/` divides

@@ -198,10 +198,7 @@ def read_yaml(source: bytes, *, limit: int = YAML_LIMIT) -> object:
 
 
 def read_own_yaml(source: bytes) -> object:
-    """Read a YAML file of this program, without the checks of `read_yaml`.
-
-    The checks take as long as reading.
-    """
+    """Read a YAML file of this program without the checks of `read_yaml`, which take as long as reading."""
     node = compose_trusted(source.decode())
     return None if node is None else _node_value(node, 1)
 

@@ -17,13 +17,8 @@ _LONE_RETURN = r"\r(?!\n)"
 _HALF = r"(?<!\\)((?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})"
 _PAIR = r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 _LONG = r"\\U([0-9a-fA-F]{8})"
-_WIDE = {
-    "\u2028": 0xA1,
-    "\u2029": 0xA2,
-    BYTE_ORDER_MARK: 0xA3,
-    "\ufffe": 0xA4,
-    "\uffff": 0xA5,
-}  # 0 to 0x9F: the rest
+# 0 to 0x9F: the rest
+_WIDE = {"\u2028": 0xA1, "\u2029": 0xA2, BYTE_ORDER_MARK: 0xA3, "\ufffe": 0xA4, "\uffff": 0xA5}
 _BLOCKS = range(0xF00, 0x1100)  # of 256 characters each: the private planes 15 and 16
 
 

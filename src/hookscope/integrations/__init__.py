@@ -1,4 +1,1 @@
-"""Programs that use Hookscope from outside: editors (dap), browsers (serve), pytest.
-
-Nothing imports them at module level.
-"""
+"""Users of Hookscope: editors (dap), browsers (serve), pytest. No module imports them at its top level."""

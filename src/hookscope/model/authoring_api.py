@@ -128,7 +128,7 @@ _NAMED_DEFINITIONS: list[_NamedDefinition] = []
 
 
 def name_definition(definition: object, kind: str, name: str, world: str) -> None:
-    """Register this object as the tool or connection of that name, in that world of modules."""
+    """Register this object as the tool or connection of that name, for the set of modules `world`."""
     _NAMED_DEFINITIONS.append(_NamedDefinition(definition, kind, name, world))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -74,6 +74,7 @@ class EventType:
     ctx_fields: Mapping[str, EventField] = field(default_factory=dict)  # none: no source describes it
     policy: str = ""  # its policy's name, if the system has several
     limit: float | None = None  # the host's time limit per handler in seconds; None: none
+    limit_since: str = ""  # the first version of the host with that limit; empty: all have it
     cancellable: bool = False  # whether a handler may cancel the event's turn
     source: str = ""
     since: str = ""  # the first version of the host that sends it; empty: all older ones did too
@@ -85,6 +86,11 @@ class EventType:
             return not self.until
         dropped = self.until and _numbers(version) > _numbers(self.until)
         return _numbers(version) >= _numbers(self.since) and not dropped
+
+    def in_version(self, version: str) -> EventType:
+        """Return the event as this version of the host has it; "" means the newest version."""
+        has_limit = not version or _numbers(version) >= _numbers(self.limit_since)
+        return self if has_limit else replace(self, limit=None)
 
     @property
     def required_item_members(self) -> Mapping[str, Mapping[str, str]]:

@@ -100,7 +100,6 @@ def unsent_event(key: str, kind: EventKind, catalogue: Catalogue) -> UnsentEvent
 
 
 def _only_sent(keys: tuple[str, ...], kind: EventKind, catalogue: Catalogue) -> tuple[str, ...]:
-    """Return the keys that this host documents and sends."""
     known = catalogue.keys_of(kind)
     return tuple(key for key in keys if key in known and catalogue.sends(key, kind))
 

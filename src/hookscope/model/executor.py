@@ -61,16 +61,13 @@ class LateExecutor(Executor, Protocol):
         ...
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """Return the handlers that a plugin registered since it was loaded.
-
-        Empty once its worker has been replaced.
-        """
+        """Return the handlers that a plugin registered since its load; empty once its worker was replaced."""
         ...
 
 
 @runtime_checkable
 class RetainingExecutor(Executor, Protocol):
-    """An executor that keeps what it loaded until `keep_only` says what is still in use."""
+    """An executor that keeps what it loaded until `keep_only` names what is still in use."""
 
     def keep_only(self, targets: Sequence[Handler | Code]) -> None:
         """Release all targets but these, once no run uses them."""
@@ -120,8 +117,5 @@ class RunListener(Protocol):
     """Observes every run of an engine and the runs that it causes. It must not raise."""
 
     def begins(self, plan: Plan, dialect: str) -> Callable[[Run], object]:
-        """Called in the run's task before anything runs.
-
-        The returned function is called with the Run at its end.
-        """
+        """Called in the run's task before anything runs. The returned function gets the Run at its end."""
         ...

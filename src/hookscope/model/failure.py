@@ -8,7 +8,7 @@ from hookscope.values import dataclass
 
 
 class Refusal(Exception):
-    """The user made a mistake, or an impossible request. Problem and next step are a sentence each.
+    """A user's mistake or impossible request. `problem` and `next_step` are a sentence each.
 
     `code` is the exit code of the command: 1 for a negative answer, 2 for wrong use.
     """
@@ -58,7 +58,7 @@ def outcome_text(status: str, failure: Failure | None) -> str:
 
 
 def error_prefix(status: str, kind: str) -> str:
-    """Return the error type in front of its message, or "" if the status says the same."""
+    """Return the error type in front of its message, or "" if the status already expresses the type."""
     return "" if kind.lower() == status else f"{kind}: "
 
 

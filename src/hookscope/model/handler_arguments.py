@@ -141,7 +141,6 @@ def record(value: Any) -> Any:
 
 
 def _convert_items(values: list[Any]) -> None:
-    """Convert the dicts in a list to Records, in place."""
     for index, value in enumerate(values):
         if type(value) is list:
             _convert_items(value)
@@ -241,7 +240,7 @@ def adapted(handler: Handler) -> Handler:
     """Return a function of the payload that calls `handler` with as many arguments as it takes.
 
     The event becomes a Record inside the payload, so later handlers see its changes. If the payload
-    says `sync`, an awaitable is not an answer. An event of hook folders is its own payload, without a
+    has `sync`, an awaitable is not an answer. An event of hook folders is its own payload, without a
     context.
     """
     count = _argument_count(handler)

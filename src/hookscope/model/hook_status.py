@@ -49,10 +49,7 @@ class StrictLoadState:
     named: frozenset[str] = frozenset()
 
     def in_order(self, load_order: Sequence[Hook]) -> tuple[Hook, ...]:
-        """Return the load order of a strict load.
-
-        A hook without a handler takes part in it, so it takes a name and a position.
-        """
+        """Return the order of a strict load. Hooks without a handler also take a name and a position."""
         positions = {hook.manifest: position for position, hook in enumerate(self.hooks)}
         folders = [hook for hook in load_order if hook.manifest in positions]
         rest = [hook for hook in load_order if not positions or hook.kind != "folder"]
@@ -282,7 +279,7 @@ class Verdict:
         return tuple(gate.reason for gate in self.failed() if state is None or gate_state(gate) is state)
 
     def why(self, short: Callable[[Path], str] = str) -> str:
-        """Return one line that says why the hook does not run, or "" if it does. `short` formats paths."""
+        """Return why the hook does not run, in one line, or "" if it runs. `short` formats paths."""
         if self.shadowed_by is not None:
             winner = self.shadowed_by
             where = f" in {short(winner.path)}" if winner.path is not None else ""

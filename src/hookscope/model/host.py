@@ -1,7 +1,4 @@
-"""A host: its dialect (the rules of one version), its settings, trust, and its machine.
-
-Frozen data and protocols.
-"""
+"""A host: its dialect (the rules of one version), settings, trust and machine. Frozen data and protocols."""
 
 from __future__ import annotations
 
@@ -214,7 +211,7 @@ class HostCommand(Protocol):
     def to_switch(
         self, inventory: Inventory, name: str, on: bool, flags: CommandFlags
     ) -> HookStatus | CommandOutput:
-        """Return the hook to switch, or the output that says why it cannot be switched."""
+        """Return the hook to switch, or the output with the reason why it cannot be switched."""
         ...
 
     def switched(self, status: HookStatus, on: bool) -> CommandOutput:

@@ -67,10 +67,7 @@ class Files(Protocol):
         ...
 
     def read(self, path: Path, limit: int = -1) -> bytes:
-        """Return the file's content or its first `limit` bytes.
-
-        Raises OSError, also for anything that is not a regular file.
-        """
+        """Return a file's content or first `limit` bytes. Raises OSError, also for non-regular files."""
         ...
 
     def real(self, path: Path) -> Path:
@@ -165,10 +162,7 @@ class RealFiles:
 
 
 def path_stats(path: str) -> PathStats | None:
-    """Return the stat results of a path and of its target; the same object unless it is a link.
-
-    None if nothing exists there.
-    """
+    """Return the stat results of a path and of its target, one object if it is no link; None if absent."""
     try:
         own = os.lstat(path)
     except (OSError, ValueError):
@@ -483,7 +477,7 @@ class TrackedFiles(RealFiles):
         self._stats = None
 
     def unchanged(self) -> bool:
-        """Return whether every path is unchanged, as far as times can tell."""
+        """Return whether every path is unchanged, as far as its times show."""
         if self._checks is None or self._checks.path_count != len(self._signatures):
             self._checks = _change_checks(dict(self._signatures))
         return self._checks.latest_change <= self._reliable_before and self._checks.all_unchanged()

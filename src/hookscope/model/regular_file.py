@@ -114,15 +114,12 @@ FILE_LIMIT_HINT = "`ulimit -n 1024` raises it for this shell."
 
 
 def is_file_limit(error: BaseException) -> bool:
-    """Return whether an error says that no more files may be opened."""
+    """Return whether an error means that no more files may be opened."""
     return isinstance(error, OSError) and error.errno in FILE_LIMIT_ERRNOS
 
 
 def reraise_file_limit(error: BaseException) -> None:
-    """Raise the error again if the limit of open files caused it.
-
-    For code that treats any other error as "does not exist".
-    """
+    """Raise the error again if it is the limit of open files, which does not mean that a file is absent."""
     if is_file_limit(error):
         raise error
 

@@ -1,7 +1,4 @@
-"""Registrations, plans, policies, steps, results and runs: what happens when an event is fired.
-
-Data, and the policy protocol.
-"""
+"""Registrations, plans, policies, steps, results and runs: data, and the policy protocol."""
 
 from __future__ import annotations
 
@@ -180,10 +177,7 @@ class Registration:
     remover: Callable[[], bool] | None = field(default=None, repr=False)  # None: a load made it
 
     def remove(self) -> bool:
-        """Remove this registration; return False if it is gone, or if a load made it.
-
-        A run in progress still calls it.
-        """
+        """Remove this registration; return False if it is gone or made by a load. Active runs keep it."""
         return self.remover is not None and self.remover()
 
 

@@ -74,7 +74,6 @@ def _outcome(result: Result) -> str:
 
 
 def _message_differences(before: Sequence[str], after: Sequence[str]) -> Iterator[RunDifference]:
-    """Yield removed and added messages, in order."""
     for change, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if change != "equal":
             yield from (RunDifference("message", "message", before=text) for text in before[start:end])

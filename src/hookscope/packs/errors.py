@@ -1,4 +1,4 @@
-"""Errors of packs, and progress with cancellation. Nothing was written unless a message says so."""
+"""Errors of packs, and progress with cancellation. Nothing was written unless an error states it."""
 
 from __future__ import annotations
 

@@ -165,10 +165,7 @@ def apply_settings(
 def revert_settings(
     source: bytes | None, settings: Sequence[AppliedSetting]
 ) -> tuple[bytes | None, tuple[AppliedSetting, ...]]:
-    """Return the document without these settings, and the settings that have changed since, which stay.
-
-    Raises CannotEdit.
-    """
+    """Return the document without the settings, and those that changed since and stay. Raises CannotEdit."""
     changed_since = []
     for setting in reversed(settings):
         if source is None:

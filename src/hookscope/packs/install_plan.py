@@ -449,7 +449,6 @@ def source_drift(fetched: FetchedPackage, before: InstalledPack | None) -> str:
 
 
 def _check_target_free(place: Placement, known: Mapping[str, InstalledPack], name: str) -> None:
-    """Check that the target belongs to this pack or is free."""
     mine = set(known[name].folders) if name in known else set()
     for target in place.trees:
         owner = next((record.id for record in known.values() if target in record.folders), None)

@@ -175,11 +175,8 @@ NODE_VARIABLES = frozenset(
 CONFIG_PREFIX, SCRIPT_PREFIXES = "npm_config_", ("npm_package_", "npm_lifecycle_")
 QUIET_OPTIONS = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 NEWEST_TAG = "latest"
-PROJECT_FOLDER_NAME, CACHE_FOLDER, PACKAGE_JSON = (
-    "npm",
-    "npm-cache",
-    "package.json",
-)  # below `FetchOptions.work_folder`
+# below `FetchOptions.work_folder`
+PROJECT_FOLDER_NAME, CACHE_FOLDER, PACKAGE_JSON = "npm", "npm-cache", "package.json"
 REASONS: Mapping[str, str] = {
     "E404": "The registry has no package {what}.",
     "ETARGET": "The registry has no such version or tag: {what}.",
@@ -194,14 +191,10 @@ REASONS: Mapping[str, str] = {
 
 
 def fetch_npm(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
-    """Fetch one version of a package with `npm pack`, which checks its integrity.
-
-    Raises PackError, PackCancelled.
-    """
+    """Fetch one version with `npm pack`, which checks its integrity. Raises PackError, PackCancelled."""
     options.progress.step(f"fetching {spec.text} with npm")
-    requested = (
-        spec.text if spec.revision else f"{spec.name}@{NEWEST_TAG}"
-    )  # else npm chooses a version that suits its own Node
+    # else npm chooses a version that suits its own Node
+    requested = spec.text if spec.revision else f"{spec.name}@{NEWEST_TAG}"
     ran = _run_npm(
         ["pack", *QUIET_OPTIONS, "--json", f"--pack-destination={options.work_folder}", "--", requested],
         {},

@@ -205,7 +205,6 @@ def _check_clashes(paths: Iterable[PathParts]) -> None:
 
 
 def _spellings(paths: Iterable[PathParts]) -> Iterator[str]:
-    """Yield every path and every folder above it."""
     for path in paths:
         for length in range(1, len(path) + 1):
             yield "/".join(path[:length])

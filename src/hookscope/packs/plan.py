@@ -1,7 +1,4 @@
-"""PackPlan: the files and settings that an install, update or uninstall would write, and its effects.
-
-Creating one writes nothing.
-"""
+"""PackPlan: what an install, update or uninstall would write, and its effects. Nothing is written here."""
 
 from __future__ import annotations
 
@@ -105,9 +102,8 @@ class PackDisk:
 
 
 HOOKSCOPE_KEY = "hookscope"
-UNPLACED_FOLDER = (
-    ".hookscope-look"  # a folder that is never created: hooks are read there before their place is known
-)
+# a folder that is never created: hooks are read there before their place is known
+UNPLACED_FOLDER = ".hookscope-look"
 FilesByFolder = Mapping[Path, Mapping[str, PackFile]]
 
 

@@ -1,6 +1,4 @@
-"""Runs other programs (git, npm, Python) without a shell and with a time limit. Only this module of packs
-does that.
-"""
+"""Runs other programs (git, npm, Python) without a shell and with a time limit, for all of `packs`."""
 
 from __future__ import annotations
 

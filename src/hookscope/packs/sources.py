@@ -22,9 +22,7 @@ PUT_BACK = "Restore it, or name another one."
 
 
 def fetch_package(spec: PackageSpec, options: FetchOptions) -> FetchedPackage:
-    """Fetch the package that the spec names now. Blocks; raises PackError, PackCancelled. Writes only below
-    the work folder.
-    """
+    """Fetch the package that the spec names into the work folder. Blocks; raises PackError, PackCancelled."""
     match spec.source:
         case "folder":
             options.progress.step(f"reading {spec.text}")
@@ -194,9 +192,7 @@ def _run_git(
     without_user_config: bool = False,
     in_repository: bool = False,
 ) -> ProgramExit:
-    """Run git; `without_user_config`: without the user's configuration, which only fetching needs (proxies,
-    credentials).
-    """
+    """Run git. `without_user_config` ignores the user's configuration, which only fetching needs."""
     removed = REPOSITORY_VARIABLES | (CONFIGURATION_VARIABLES if without_user_config else frozenset())
     env = {name: value for name, value in options.env.items() if name not in removed}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": ALLOWED_PROTOCOLS, "GIT_LFS_SKIP_SMUDGE": "1"}

@@ -161,9 +161,8 @@ class FetchOptions:
     python: str  # the interpreter to search for packages
     progress: Progress = NO_PROGRESS
     seconds: float = FETCH_SECONDS
-    project_folders: tuple[
-        Path, ...
-    ] = ()  # folders whose programs and settings are not the user's: the workspace's
+    # folders whose programs and settings are not the user's: the workspace's
+    project_folders: tuple[Path, ...] = ()
 
 
 def sha512_integrity(source: bytes) -> str:

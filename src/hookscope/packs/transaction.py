@@ -59,9 +59,8 @@ class TransactionIntent:
     settings_file: Path | None = None  # the settings
     old: bytes | None = None
     new: bytes | None = None
-    removed_settings: tuple[
-        AppliedSetting, ...
-    ] = ()  # the edits of `new`, for a file that is neither `old` nor `new`
+    # the edits of `new`, for a file that is neither `old` nor `new`
+    removed_settings: tuple[AppliedSetting, ...] = ()
     required_settings: tuple[PackSetting, ...] = ()
     records: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
     files_to_keep: tuple[tuple[Path, Path], ...] = ()  # changed files, and where they are kept
@@ -210,7 +209,7 @@ def run_transaction(
 
 
 def recover_transaction(store: PackStore) -> str:
-    """Finish an interrupted transaction, unless another process does. Return the outcome, mostly "".
+    """Finish an interrupted transaction, unless another process does. Return the outcome, usually "".
 
     Raises PackError if it can neither be finished nor reverted.
     """

@@ -22,9 +22,8 @@ from hookscope.values import dataclass
 
 SPOOL_FILE, OLD_SPOOL_FILE = "events.jsonl", "events.jsonl.1"
 SPOOL_FILES = (SPOOL_FILE, OLD_SPOOL_FILE, f"{SPOOL_FILE}.lock")
-LARGEST_SPOOL = (
-    64 * 1_048_576
-)  # bytes of a spool file that is read; taps begin a new file at an eighth of this
+# bytes of a spool file that is read; taps begin a new file at an eighth of this
+LARGEST_SPOOL = 64 * 1_048_576
 LONGEST_LINE = 1_048_576  # bytes of a line; taps write at most a quarter of this
 BYTES_AT_ONCE = 4 * 1_048_576  # bytes of one read at the end of a spool
 HEAD_BYTES = 512  # bytes that identify a file
@@ -50,9 +49,8 @@ class RecordedEvent:
     language: str = ""
     pid: int = 0
     number: int = 0  # of the events of that process
-    excluded_members: tuple[
-        str, ...
-    ] = ()  # members of context and ctx that were not recorded: the host's settings
+    # members of context and ctx that were not recorded: the host's settings
+    excluded_members: tuple[str, ...] = ()
     cut: int = 0  # the number of shortened values
 
 
@@ -179,9 +177,8 @@ class SpoolTail:
         """Start at the current end of the spool."""
         self.folder = folder
         self._in_long_line = False  # inside a line that is too long to be an event
-        self._old = self._head_of(
-            OLD_SPOOL_FILE
-        )  # of the old file, once all of it was read or it turned out to be foreign
+        # of the old file, once all of it was read or it turned out to be foreign
+        self._old = self._head_of(OLD_SPOOL_FILE)
         self._head = self._head_of(SPOOL_FILE)  # of the file that is being read; empty: nothing was read yet
         self._at = self._end() if self._head else 0
 

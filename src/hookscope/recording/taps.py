@@ -70,7 +70,16 @@ class InstalledTaps:
             with merged_state(self.file, TAPS_MEMBER, patience=PATIENCE) as members:
                 members[TAPS_MEMBER].pop(path_to_text(root), None)
                 if entry is not None:
-                    members[TAPS_MEMBER][path_to_text(root)] = _document(entry)
+                    members[TAPS_MEMBER][path_to_text(root)] = {
+                        "at": iso(entry.at),
+                        "kind": entry.kind,
+                        "language": entry.language,
+                        "name": entry.name,
+                        "events": list(entry.events),
+                        "files": {path_to_text(path): digest for path, digest in entry.files.items()},
+                        "made": [path_to_text(path) for path in entry.created_folders],
+                        "spool": path_to_text(entry.spool),
+                    }
         except OSError as error:
             raise Refusal(
                 f"Cannot record the tap in {self.file}: {error_reason(error)}.",
@@ -89,19 +98,6 @@ def is_tap(hook: Hook, modules: Collection[Path]) -> bool:
 def installed_taps_record() -> InstalledTaps:
     """Return the record file of installed taps."""
     return InstalledTaps(state_folder() / "tap" / "installed.json")
-
-
-def _document(entry: InstalledTap) -> dict[str, Any]:
-    return {
-        "at": iso(entry.at),
-        "kind": entry.kind,
-        "language": entry.language,
-        "name": entry.name,
-        "events": list(entry.events),
-        "files": {path_to_text(path): digest for path, digest in entry.files.items()},
-        "made": [path_to_text(path) for path in entry.created_folders],
-        "spool": path_to_text(entry.spool),
-    }
 
 
 def _tap_from_document(entry: Any) -> InstalledTap | None:
@@ -247,9 +243,7 @@ def taps_for(host: Host, language: TapLanguage, *, plugin_hooks: bool) -> tuple[
 
 
 def tap_roots_of(host: Host, kind: EventKind) -> tuple[Path, ...]:
-    """Return where taps of that kind are or would be: folders, or for streams module paths without a
-    suffix.
-    """
+    """Return where taps of that kind are or would be: folders, or for streams module paths without suffix."""
     if kind not in host.dialect.kinds:
         return ()
     name = PLUGIN_NAME if kind == "plugin" else TAP_NAME

@@ -136,7 +136,7 @@ def since_run_start(moment: float) -> float:
 def running_loop(done: str, call: str) -> asyncio.AbstractEventLoop:
     """Return the running loop. Raises RuntimeError if asyncio runs none, as under Trio.
 
-    `done` says what needs the loop ("an event is fired"), and `call` names the function ("fire()").
+    `done` describes what needs the loop ("an event is fired"), and `call` names the function ("fire()").
     """
     try:
         return asyncio.get_running_loop()

@@ -4,7 +4,7 @@ Files keep their mode and time; hard links become separate files. A link into a 
 copy. With bubblewrap, the rest of the disk is read-only: any other link keeps its target, and `node_modules`
 becomes a link to the original. Without it, copies are self-contained: packages and the targets of links are
 copied too, or are missing if they exceed the bounds, and nothing in a copy leads to an original that its user
-can write. Git reads its objects in the original and writes to the copy; only when it writes an object that
+can write. Git reads its objects in the original and writes to the copy; but if it writes an object that
 exists already, it sets the original's time. Folders that contain no file are copied but not compared.
 """
 

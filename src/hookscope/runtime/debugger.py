@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 
 class _StepCommand(Enum):
-    """A command for a waiting handler."""
-
     GO = "go"
     SKIP = "skip"
     ALL = "all"
@@ -77,10 +75,7 @@ class Stepper:
         return stepped_executor_of
 
     async def may_run(self, calls: Sequence[Registration], view: Any, step: OnStep) -> bool:
-        """Wait for a command before these calls, which start together. Return whether to run them.
-
-        A cancel ends the wait.
-        """
+        """Wait for a command before these calls, which start together; return whether to run them."""
         async with self._lock:
             command = _StepCommand.ALL if self._runs_all else await self._wait_for_command(calls, view, step)
         self._runs_all = command is _StepCommand.ALL
@@ -151,10 +146,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A stopped handler, and what can be inspected.
-
-    Texts come from the handler's process and may contain anything.
-    """
+    """A stopped handler. Its texts come from the handler's process and may contain anything."""
 
     why: StopReason  # "breakpoint": `breakpoint()` or `debugger`; "line": a breakpoint of the user
     who: str  # the hook; empty while its module is being loaded
@@ -302,7 +294,6 @@ class Point:
 
 
 def _parse_hits(text: str) -> tuple[str, int]:
-    """Return the comparison and the number."""
     found = _HIT_COUNT.fullmatch(text)
     if found is None:
         raise ValueError(f"`{text.strip()[:80]}` is not a hit count; write 3, >= 3 or % 3")

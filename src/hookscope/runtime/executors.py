@@ -102,10 +102,10 @@ def _install_hint(origin: str) -> str:
 
 
 def ask_node(program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | None:
-    """Return a program's report; None if it is not a Node. A program runs again only after it has changed.
+    """Return a program's report; None if it is not a Node. Runs an unchanged program only once.
 
-    Programs that it starts, as a version manager does, must lie outside the `workspace` too. Raises OSError
-    if no more files can be opened, whatever the program is.
+    A version manager's programs must be outside the `workspace` too. Raises OSError if no more files can be
+    opened.
     """
     try:
         return _ask_once(program, os.stat(program).st_mtime_ns, workspace)

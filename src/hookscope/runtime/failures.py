@@ -89,7 +89,7 @@ Phase = Literal["spawn", "load", "run"]
 
 
 class LoadFailed(Exception):
-    """A handler's code could not be loaded; `failure` says why."""
+    """A handler's code could not be loaded; `failure` has the reason."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)

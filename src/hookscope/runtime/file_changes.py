@@ -239,7 +239,7 @@ MAX_LISTED_ORIGINALS = 50
 
 @dataclass(frozen=True, slots=True)
 class _FileState:
-    """Equal states mean equal content: a write sets the change time, which cannot be set back."""
+    """The state of a file. Equal states mean equal content: nothing can set the change time back."""
 
     mode: int
     node: int

@@ -89,7 +89,7 @@ class RunInProgress:
         self.steps.publish(step)
 
     def keep_fold(self, fold: Fold) -> None:
-        """Store the latest fold, with which an interrupted run ends."""
+        """Store the latest fold; an interrupted run ends with it."""
         self.fold = fold
 
     async def begin(self) -> None:

@@ -334,10 +334,7 @@ class RequestNumbers:
         self._known: dict[int, tuple[HandlerRequest, int]] = {}
 
     def numbers_for(self, requests: Sequence[HandlerRequest]) -> tuple[str, str]:
-        """Return the texts of two fields of the protocol.
-
-        `calls` has a number for each request; `know` has the requests that are new to the worker.
-        """
+        """Return the protocol's `calls`, a number per request, and `know`, the new requests, as JSON."""
         known, numbers, new = self._known, list[str](), list[str]()
         if len(known) + len(requests) > MAX_KNOWN_REQUESTS:
             known.clear()  # numbers start again: the worker replaces the old requests

@@ -97,7 +97,6 @@ def _outer_frames(frame: FrameType) -> Iterator[FrameType]:
 
 
 def _frames_of_task(task: asyncio.Task[Any]) -> Iterator[FrameType]:
-    """Yield the frames of a task, outermost first."""
     awaited: Any = task.get_coro()
     while awaited is not None:
         for name in ("cr", "gi", "ag"):

@@ -49,7 +49,7 @@ WATCH_INTERVAL = 0.02  # seconds: how late a limit may be noticed
 class BatchControl:
     """The state that a running batch, its limit watch and its executor share.
 
-    `stop_reason` tells why the running handler was stopped: not at all, by its limit, or by the caller. One
+    `stop_reason` is why the running handler was stopped: not at all, by its limit, or by the caller. One
     attribute for all cases saves checks in the hot loop.
     """
 
@@ -245,7 +245,6 @@ def _outcome_of(
 
 
 def _limit_notes(stop_reason: str, took: float, limit: float | None) -> tuple[str, ...]:
-    """Return notes on limits for a handler that returned."""
     if stop_reason:
         return ("it was asked to stop, but returned normally",)
     if limit is not None and took >= limit:

@@ -190,7 +190,6 @@ def resident_memory(pid: int) -> int:
 
 
 def _all_pids() -> list[int]:
-    """Return the numbers of all processes, in order."""
     try:
         return sorted(int(name) for name in os.listdir("/proc") if name.isdecimal())
     except OSError:

@@ -10,7 +10,7 @@ covered:
 - Amounts. Memory, processor time and the space of copies and /tmp are not limited here.
 - Unix sockets on processors that `socket_filter` does not know; `Isolation.level` is "bubblewrap" there.
 
-Without bubblewrap there are only the copies, which are self-contained: HOME, the host's state folder, the
+Without bubblewrap there are only the copies. They are self-contained: HOME, the host's state folder, the
 working folder, links and packages lead to copies, or nowhere. A handler that uses another path, opens a
 connection or signals another process of its user is not stopped. `check_originals` reports which of the
 originals that were seen while copying have changed.
@@ -150,7 +150,7 @@ class Isolation:
         if self.level == "copies":
             return (
                 f"Handlers ran on copies of {self._names}. Nothing else restricted them: without a usable "
-                "bubblewrap (bwrap), they have network access and can write to every path that you can write to."
+                "bubblewrap (bwrap), they have network access and can write wherever you can write."
             )
         if self.level == "bubblewrap":
             had = "no network, but could reach services that listen on a Unix socket in the file system"
@@ -282,9 +282,9 @@ class Sandbox:
     def argv(self, argv: Sequence[str], readable_paths: Sequence[Path] = ()) -> tuple[str, ...]:
         """Return the command inside the sandbox; unchanged without isolation.
 
-        The caller must pass `filter` to bwrap with `--seccomp` (see `WorkerProgram.filter`), and start the
-        command in a new session, so that killing its group ends everything. The command inherits descriptors
-        and gets PWD in its environment. If signal n kills it, bwrap exits with status 128+n.
+        The caller must pass `filter` to bwrap with `--seccomp` (see `WorkerProgram.filter`). It must start
+        the command in a new session, so that killing its group ends everything. The command inherits
+        descriptors and gets PWD in its environment. If signal n kills it, bwrap exits with status 128+n.
 
         Args:
             readable_paths: other paths below /tmp or /run that the command reads.
@@ -320,10 +320,7 @@ class Sandbox:
 
 
 def find_bwrap(path: Sequence[str] | str) -> str | None:
-    """Return the bwrap on a search path; None if there is none or the system forbids its isolation.
-
-    Relative folders are skipped.
-    """
+    """Return the bwrap in an absolute folder of PATH; None if there is none or its isolation is forbidden."""
     folders = path.split(os.pathsep) if isinstance(path, str) else path
     found = shutil.which("bwrap", path=os.pathsep.join(filter(os.path.isabs, folders)))
     if found is None:

@@ -68,7 +68,7 @@ class ChildProcess:
     async def exit_code(self, seconds: float) -> int:
         """Return the exit code once the process has ended. Raises TimeoutError after `seconds`.
 
-        The process is mostly about to end, so this first blocks for a moment before it waits in the loop.
+        The process is usually about to end, so this first blocks for a moment before it waits in the loop.
         """
         with suppress(TimeoutError):
             return self.ended.result(min(EXIT_GLANCE, seconds))

@@ -168,7 +168,7 @@ class ResultReporter:
         escaped: tuple[str, ...],
         blamed: bool,
     ) -> Result:
-        """Return the result with its output and all pending notes, and clear these."""
+        """Return the result with its output and all pending notes, and clear the notes."""
         has_printed = bool(output.stdout or output.stderr)
         notes = (
             *self._state.pending_notes,
@@ -379,10 +379,7 @@ class WorkerSlot:
         return BackgroundWork(tuple(late))
 
     async def load(self, request: HandlerRequest) -> Code | Module | Failure:
-        """Load without running. Return the request's code, its module's declarations, or the failure.
-
-        Raises only CancelledError.
-        """
+        """Load without running: return code, declarations, or the failure. Raises only CancelledError."""
         worker = self.worker
         assert worker is not None
         self.calls += 1

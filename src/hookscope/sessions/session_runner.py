@@ -163,7 +163,7 @@ class CodeCall:
 
 
 class SimulationStopped(Exception):
-    """Stops the simulation; the text says why. Without a text, it was cancelled."""
+    """Stops the simulation; the text is the reason. Without a text, it was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,7 @@ class KnownPrograms:
 
 
 def _stamp(program: str) -> list[object] | None:
-    """Return a stamp that changes with the program; None for a script or a version manager's shim, which
-    may run other programs.
-    """
+    """Return a stamp that changes with the program; None for scripts and shims, which may run others."""
     real = os.path.realpath(program)
     try:
         if not os.path.basename(real).startswith(os.path.basename(program)) or not _is_native(real):

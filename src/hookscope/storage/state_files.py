@@ -223,7 +223,7 @@ def state_members_to_merge(path: Path, name: str) -> dict[str, Any]:
 
 @contextmanager
 def merged_state(path: Path, *names: str, patience: float) -> Iterator[dict[str, dict[str, Any]]]:
-    """Yield the members under each of these names, under a lock, to be changed; then write them.
+    """Yield the members under each of these names to be changed, then write them. Holds a lock meanwhile.
 
     Raises OSError if that fails, and after `patience` seconds of waiting for another process.
     """

@@ -20,10 +20,7 @@ PATIENCE = 10  # seconds to wait for another of our processes
 
 @dataclass(frozen=True, slots=True)
 class TrustStore:
-    """`trust.json`: folder → when it was trusted, and its handlers' digests.
-
-    Merged by key under a lock, replaced atomically.
-    """
+    """`trust.json`: folder → time and handler digests. Merged by key under a lock, replaced atomically."""
 
     file: Path
 

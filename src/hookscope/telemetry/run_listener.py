@@ -173,8 +173,6 @@ log = logging.getLogger("hookscope.otel")
 
 @dataclass(frozen=True, slots=True)
 class _StartedRun:
-    """A run in progress."""
-
     plan: Plan
     dialect: str
     span: trace.Span

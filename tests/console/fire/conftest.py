@@ -75,9 +75,9 @@ class FireApp(App[None]):
         self.whys.append(message.hook if isinstance(message.hook, str) else message.hook.name)
 
     on_fire_requested = _keep
-    on_cancel_requested = _keep
-    on_source_edit_requested = _keep
-    on_folders_trust_requested = _keep
+    on_command_requested = _keep
+    on_editor_requested = _keep
+    on_trust_requested = _keep
 
 
 def planned(view: Snapshot, event: Event) -> Plan:

@@ -33,7 +33,7 @@ async def test_a_field_is_edited_and_fired(console: Any, size: Size) -> None:
         await open_form(c)
         await c.shows("[form]", "▸ sessionId", "Aa 3f1c", "✓ JSON object")
         await c.press("down", "ctrl+u", *"sms", "ctrl+r")
-        assert c.last(fire_requests.FireRequested).event.context["commandSource"] == "sms"
+        assert c.last(fire_requests.FireRequested).asked.event.context["commandSource"] == "sms"
         await c.press("f4")
         await c.shows('"commandSource": "sms"', "[JSON]")
 
@@ -179,7 +179,7 @@ async def test_a_schema_violation_is_noted_at_its_line_and_fires(console: Any) -
         await c.press("f4")
         await c.shows("12 5", "[form]", "sendrId is no")
         await c.press("ctrl+r")
-        assert c.last(fire_requests.FireRequested).event.context == {"sendrId": "dev", "sessionId": 5}
+        assert c.last(fire_requests.FireRequested).asked.event.context == {"sendrId": "dev", "sessionId": 5}
 
 
 async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
@@ -191,7 +191,7 @@ async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
         await c.press("ctrl+b")
         await c.shows("[context] ctx", '"toolName": "exec"')
         await c.press("ctrl+r")
-        asked_for = c.last(fire_requests.FireRequested).event
+        asked_for = c.last(fire_requests.FireRequested).asked.event
         assert asked_for.ctx["more"] == 1
         assert "more" not in asked_for.context
 

@@ -149,7 +149,7 @@ async def test_invisible_characters_reach_the_event_unchanged(console: Any, view
             assert "\x1b" not in editor.text
             assert "\u202e" not in editor.text
             await c.press("ctrl+r")
-            assert c.last(fire_requests.FireRequested).event.context["cfg"] == {text: text}
+            assert c.last(fire_requests.FireRequested).asked.event.context["cfg"] == {text: text}
 
 
 async def test_the_event_picker_accepts_any_name(console: Any, view: Snapshot) -> None:

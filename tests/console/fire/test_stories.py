@@ -14,7 +14,7 @@ from hookscope.console.panes.fire.context_editor import JsonEditor
 from hookscope.console.panes.fire.event_draft import template_draft
 from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.panes.fire.waterfall import Waterfall
-from hookscope.console.state import fire_requests
+from hookscope.console.state import fire_requests, messages
 from hookscope.model.failure import Failure, Frame
 from hookscope.model.run import Code, Ending, NotRun, Result, Run, Started
 
@@ -42,7 +42,7 @@ async def test_the_plan_shows_which_hooks_would_run(console: Any, size: Size) ->
 async def test_an_event_is_fired_with_one_key(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("ctrl+r")
-        told = c.last(fire_requests.FireRequested)
+        told = c.last(fire_requests.FireRequested).asked
         assert told.event.key == "command:new"
         assert told.event.context["commandSource"] == "telegram"
         assert told.only is None
@@ -70,9 +70,9 @@ async def test_an_error_opens_its_tab_with_the_source_line(console: Any, size: S
         await c.shows("session-memory/handler.py:5  in handler", "E open line 5")
         c.pane.query_one(Waterfall).focus()
         await c.press("E")
-        told = c.last(fire_requests.SourceEditRequested)
-        assert (told.path.name, told.line) == ("handler.py", 5)
-        assert told.path.parent.name == "session-memory"
+        told = c.last(messages.EditorRequested).place
+        assert (told.file.name, told.line) == ("handler.py", 5)
+        assert told.file.parent.name == "session-memory"
 
 
 async def test_only_a_handlers_own_errors_list_the_context_fields(console: Any) -> None:
@@ -140,7 +140,7 @@ async def test_a_running_run_is_cancelled_before_another_fire(console: Any) -> N
         await c.press("ctrl+r")
         await c.shows("Run 4 is still running")
         await c.press("escape")
-        assert isinstance(c.app.asked[-1], fire_requests.CancelRequested)
+        assert c.last(messages.CommandRequested).command == "cancel"
 
 
 async def test_a_fire_that_cannot_start_is_reported(console: Any) -> None:
@@ -161,7 +161,7 @@ async def test_brackets_go_to_older_and_newer_runs(console: Any) -> None:
         await c.press("right_square_bracket", "right_square_bracket")
         await c.shows("Run 3", "This is the newest run.")
         await c.press("r")
-        assert c.last(fire_requests.FireRequested).event.key == "command:new"
+        assert c.last(fire_requests.FireRequested).asked.event.key == "command:new"
 
 
 async def test_the_pane_keeps_fifty_runs(console: Any) -> None:
@@ -178,7 +178,7 @@ async def test_firing_at_one_hook_is_shown_and_can_be_undone(console: Any, size:
     async with console(size=size, only="session-memory") as c:
         await c.shows("only at session-memory")
         await c.press("ctrl+r")
-        assert c.last(fire_requests.FireRequested).only == "session-memory"
+        assert c.last(fire_requests.FireRequested).asked.only == "session-memory"
         await c.press("a")
         assert "only at" not in c.screen
         assert c.last(fire_requests.DraftChanged).only is None
@@ -189,7 +189,7 @@ async def test_firing_untrusted_hooks_asks_for_trust(console: Any, untrusted: An
         await c.shows("nothing would run", "◇", "untrusted   press t to trust")
         c.pane.query_one("#fire-plan").focus()
         await c.press("t")
-        (target,) = c.last(fire_requests.FoldersTrustRequested).folders
+        (target,) = c.last(messages.TrustRequested).folders
         assert target.folder.name == "hooks"
 
 
@@ -214,7 +214,7 @@ async def test_unknown_field_suggests_the_closest_match(console: Any) -> None:
         c.pane.query_one(JsonEditor).text = '{"senderID": "dev"}'
         await c.shows("senderID is not a known field; did you mean", "senderId?")
         await c.press("ctrl+r")
-        assert c.last(fire_requests.FireRequested).event.context["senderID"] == "dev"
+        assert c.last(fire_requests.FireRequested).asked.event.context["senderID"] == "dev"
 
 
 async def test_a_custom_event_key_is_accepted_with_a_warning(console: Any, size: Size) -> None:
@@ -222,7 +222,7 @@ async def test_a_custom_event_key_is_accepted_with_a_warning(console: Any, size:
         await c.press("ctrl+@", *"message:recieved", "enter")
         await c.shows("did you mean message:received?", "nothing would run: no hook subscribes to")
         await c.press("ctrl+r")
-        assert c.last(fire_requests.FireRequested).event.key == "message:recieved"
+        assert c.last(fire_requests.FireRequested).asked.event.key == "message:recieved"
 
 
 async def test_a_hand_written_context_survives_a_change_of_event(console: Any) -> None:
@@ -254,7 +254,7 @@ async def test_long_settings_are_not_shown_in_the_context(console: Any, view: An
         await c.shows("cfg: current settings (12 keys)")
         assert '"cfg"' not in c.screen
         await c.press("ctrl+r")
-        assert c.last(fire_requests.FireRequested).event.context["cfg"] == settings
+        assert c.last(fire_requests.FireRequested).asked.event.context["cfg"] == settings
         await c.press("ctrl+t")
         assert "cfg" not in json.loads(c.pane.query_one(JsonEditor).text)
 

@@ -1,4 +1,1 @@
-"""Runs of the workbench: worker pools, active and recorded runs, and the activation chain of a hook.
-
-No screens, no text output.
-"""
+"""Worker pools, active and recorded runs, and activation chains. No screens, no text output."""

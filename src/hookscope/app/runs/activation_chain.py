@@ -71,7 +71,7 @@ class ActivationLink:
 
 
 def chain_summary(links: tuple[ActivationLink, ...]) -> tuple[bool | None, str]:
-    """Return the chain in one line: whether the last known step passed, and what it was."""
+    """Return whether the hook loaded and ran (None: unknown), and the reason in one line."""
     named = {link.name: link for link in links}
     loads, arrived, ran = named["loads"], named["arrived"], named["ran"]
     if loads.passed is False:

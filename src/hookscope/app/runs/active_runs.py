@@ -59,9 +59,7 @@ class RunRecord:
         return tuple(past for one in stored if (past := past_run(one, view.host)) is not None)
 
     def hidden_run_dialects(self, view: Snapshot) -> tuple[str, ...]:
-        """Return the dialect of each run that `runs` skips because the current dialect has no events of the
-        run's kind.
-        """
+        """Return the dialect of each run that `runs` skips: the current one has no events of its kind."""
         from hookscope.storage.journal.records import run_of
 
         recent = (one for one in self.journal(view.host).recent(SHOWN_RUNS) if one.outcome != "running")

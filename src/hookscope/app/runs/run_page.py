@@ -362,10 +362,7 @@ def _result_section(document: Document) -> str:
 
 
 def _handler_articles(document: Document, planned: Sequence[Document]) -> Iterator[str]:
-    """Yield the handlers' articles.
-
-    A handler can be in the plan twice under one key, so each plan entry is used once.
-    """
+    """Yield the handlers' articles, each with a plan entry of its own: a handler can be planned twice."""
     unused = list(planned)
     for result in document["results"]:
         entry = next(
@@ -416,7 +413,6 @@ def _event_section(event: Document) -> str:
 
 
 def _caused_event_section(document: Document) -> str:
-    """Return an event that a handler caused, with the events it caused itself."""
     event = document["event"]
     key = f"{event['type']}:{event['action']}" if event["action"] else event["type"]
     handlers = timeline(document["results"], document["ms"]) or '<p class="faint">No hook received it.</p>'

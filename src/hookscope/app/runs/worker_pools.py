@@ -83,13 +83,11 @@ class WorkerPools:
         self.warn_unprotected: Callable[[str], object] | None = None  # called before handlers run on copies
         self.use_programs(python, node)
         self._limits, self._spare = limits, spare
-        self._nodes: dict[
-            tuple[str | None, bool], Node | NoNode
-        ] = {}  # by program, and whether the project names it
+        # by program, and whether the project names it
+        self._nodes: dict[tuple[str | None, bool], Node | NoNode] = {}
         self._processes: dict[str, ProcessExecutor] = {}  # by language of the worker: python, node
-        self._other_environments: dict[
-            _Env, dict[str, ProcessExecutor]
-        ] = {}  # by other environment, under a what-if
+        # by other environment, under a what-if
+        self._other_environments: dict[_Env, dict[str, ProcessExecutor]] = {}
         self._env: _Env | None = None  # the environment of `_processes`
 
     @cached_property
@@ -105,10 +103,7 @@ class WorkerPools:
     def languages(
         self, host: Host, inventory: Inventory
     ) -> tuple[frozenset[Language], Mapping[Language, str]]:
-        """Return the languages that run here, and what each other language lacks.
-
-        Node is looked up only if a hook needs it.
-        """
+        """Return the languages that run here, and what others lack. Looks up Node only if a hook needs it."""
         needed = _waiting_interpreter(self._python_program, host)
         available = frozenset[Language]() if needed else PYTHON_ONLY
         unavailable = dict.fromkeys(PYTHON_ONLY, needed) if needed else {}

@@ -45,17 +45,6 @@ class UnitEnvironment:
     notes: tuple[str, ...] = ()
 
 
-def unit_environment(
-    unit_name: str, settings: Sequence[UnitSetting], is_user_unit: bool, machine: Machine
-) -> UnitEnvironment:
-    """Return the environment of a `[Service]` section, in systemd's order: the manager's own,
-    then Environment=, then EnvironmentFile=, minus UnsetEnvironment=. Never raises.
-
-    `is_user_unit`: the user's own manager runs it.
-    """
-    return _UnitReader(unit_name, is_user_unit, machine).read(settings)
-
-
 class _UnitReader:
     """Reads one unit, once."""
 
@@ -315,7 +304,7 @@ def _read_unit(
     settings: list[UnitSetting] = []
     for file in files:
         settings += [one for one in read_unit(read_small(file)) if one.section == "Service"]
-    found = unit_environment(unit_name, settings, is_user_unit, machine)
+    found = _UnitReader(unit_name, is_user_unit, machine).read(settings)
     return EnvironmentSource(
         "unit",
         f"unit {unit_name}",
@@ -355,7 +344,6 @@ def _drop_in_owners(unit_name: str) -> Iterator[str]:
 
 
 def _unit_file(unit_name: str, folders: Sequence[str]) -> Path | None:
-    """Return the unit's own file, else its template's."""
     names = [unit_name]
     if "@" in unit_name:
         names.append(f"{unit_name.partition('@')[0]}@{SERVICE}")

@@ -1,7 +1,4 @@
-"""Fixes for failed gates: settings, permissions, instructions.
-
-One generator for each gate, and for handlers listed in the settings.
-"""
+"""Fixes for failed gates and for handlers listed in the settings; one generator for each."""
 
 from __future__ import annotations
 
@@ -257,7 +254,7 @@ def fix_entry(gate: Gate, row: HookStatus, simulated: SimulatedHost, user_values
 
 
 def _entry(row: HookStatus, simulated: SimulatedHost) -> str:
-    """Return `hooks.internal.handlers[0] (~/.openclaw/openclaw.json:3)`."""
+    """Return the entry's place, such as `hooks.internal.handlers[0] (~/.openclaw/openclaw.json:3)`."""
     settings, match = simulated.host.settings, _ENTRY.fullmatch(row.hook.description)
     if match is None:
         return simulated.host.machine.short(settings.file)

@@ -194,10 +194,8 @@ def make_repair(
         and row.hook.folder.source != BUNDLED
         and (rules is not None or open_before)
     ):
-        from hookscope.authoring.fix.source_fixes import (
-            lint_fixes,
-            lint_remarks,
-        )  # most repairs parse no scripts
+        # most repairs parse no scripts
+        from hookscope.authoring.fix.source_fixes import lint_fixes, lint_remarks
 
         if rules is not None:
             more, simulated = lint_fixes(row, simulated, rules)

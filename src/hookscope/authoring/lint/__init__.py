@@ -1,4 +1,1 @@
-"""The linter: it reports mistakes in hooks and how to correct them. `rules` has one rule a file.
-
-Never imports or runs a handler.
-"""
+"""The linter: reports mistakes in hooks; `rules` has one rule a file. Never imports or runs a handler."""

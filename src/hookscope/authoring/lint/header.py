@@ -54,7 +54,7 @@ class LintHeader:
 
     @property
     def quoted_line(self) -> str:
-        """The line that YAML rejects for a colon in its value, with quotes added; empty for other errors."""
+        """The line whose colon in the value YAML rejects, with that value quoted; empty for other errors."""
         return quoted_line(self.source, self.error) if self.error is not None else ""
 
     @property

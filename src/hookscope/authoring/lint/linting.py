@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.app.snapshot import Snapshot
 from hookscope.authoring.lint.header import ignored_in_header, ignored_in_source
-from hookscope.authoring.lint.model import (
-    HostFacts,
-    LintFinding,
-    LintSubject,
-    NotLinted,
-    Rule,
-    RuleMessage,
-    Severity,
-)
+from hookscope.authoring.lint.model import HostFacts, LintFinding, LintSubject, NotLinted, Rule, Severity
 from hookscope.authoring.lint.rules import RULES
 from hookscope.authoring.lint.subject_reader import read_pack, read_subject, read_subjects, with_handler_facts
 from hookscope.engine.discovery import discover, discover_system
@@ -147,7 +139,16 @@ def _run_rule(subject: LintSubject, rules: Iterable[Rule]) -> list[LintFinding]:
     ignored = ignored_in_header(subject.header)
     by_line = ignored_in_source(subject.text)
     found = [
-        _finding(rule, subject, message)
+        LintFinding(
+            rule.id,
+            message.severity,
+            subject.name,
+            message.place,
+            message.text,
+            message.next_step,
+            message.fix,
+            rule.docs,
+        )
         for rule in rules
         if rule.id not in ignored
         and (not rule.reads_source or subject.facts is not None)
@@ -156,19 +157,6 @@ def _run_rule(subject: LintSubject, rules: Iterable[Rule]) -> list[LintFinding]:
         if not (message.place.file == subject.handler and rule.id in by_line.get(message.place.line, ()))
     ]
     return sorted(found, key=lambda one: (ORDER.index(one.severity), str(one.place.file), one.place.line))
-
-
-def _finding(rule: Rule, subject: LintSubject, message: RuleMessage) -> LintFinding:
-    return LintFinding(
-        rule.id,
-        message.severity,
-        subject.name,
-        message.place,
-        message.text,
-        message.next_step,
-        message.fix,
-        rule.docs,
-    )
 
 
 def _rules_not_run(subjects: Iterable[LintSubject], rules: Iterable[Rule]) -> Iterator[NotLinted]:
@@ -211,9 +199,8 @@ def _is_silent(result: Result) -> bool:
     return not shown and result.returned is None and not result.notes
 
 
-SKIPPED_FOLDERS = frozenset(
-    {"node_modules", "__pycache__", "site-packages"}
-)  # besides names that begin with a dot
+# besides names that begin with a dot
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 DEEPEST = 8  # levels below a named folder
 SECONDS = 3.0  # seconds to parse one hook's script while the user waits
 MOST = 20_000  # folders searched in one call
@@ -322,7 +309,7 @@ def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
         return _plugin_hooks(host, path) or _hooks_below(host, path)
     inventory = discover(host)
     row = inventory.find(str(named))
-    rejected = tuple(one for one in inventory.rejected if one.kind == "plugin" and one.name == str(named))
+    rejected = tuple(one for one in inventory.rejected if str(named) in (one.name, one.path.name))
     if row is None and rejected:
         return read_subjects(Inventory(rejected=rejected), host_facts(host), host.machine.files)
     if row is None:

@@ -92,9 +92,8 @@ class HostFacts:
     hookscope_handlers: tuple[str, ...] = ()  # handler names that only Hookscope runs
     packages: tuple[str, ...] = ()  # the names of the host's own package
     variables: frozenset[str] = frozenset()  # the host's own environment variables
-    later: Mapping[str, str] = field(
-        default_factory=dict
-    )  # events missing from its guide → the dialect that sends them
+    # events missing from its guide → the dialect that sends them
+    later: Mapping[str, str] = field(default_factory=dict)
     later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same for plugin events
     program: str = ""  # if the host is a guide: the dialect of its program
     program_reads: tuple[str, ...] = ()  # further namespaces that the program reads

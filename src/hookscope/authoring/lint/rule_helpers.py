@@ -103,7 +103,7 @@ def dead_events(subject: LintSubject) -> tuple[UnsentEvent, ...]:
 
 
 def later_events(subject: LintSubject) -> tuple[str, ...]:
-    """Return events missing from the host's guide that its program sends."""
+    """Return the hook's events that the host's program sends and its guide does not list."""
     return tuple(key for key in dict.fromkeys(subject.events) if _is_later(key, subject))
 
 

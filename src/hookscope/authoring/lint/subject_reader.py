@@ -63,8 +63,6 @@ def _line_with(text: str, lines: Sequence[str]) -> int:
 
 
 class _FolderFiles:
-    """The files of a package on disk."""
-
     def __init__(self, folder: Path, files: Files) -> None:
         self._folder, self._files = folder, files
 

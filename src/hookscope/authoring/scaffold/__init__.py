@@ -1,4 +1,1 @@
-"""New hooks, packs, plugins and modules: a request, the files for it, written as one undoable change.
-
-Never overwrites a file.
-"""
+"""New hooks, packs, plugins and modules, written as one undoable change. Never overwrites a file."""

@@ -19,14 +19,8 @@ FIRST_EVENTS: Mapping[EventKind, tuple[str, ...]] = {
     "plugin": (GUARDED_EVENTS,),
     "stream": ("message.received", "turn.started"),
 }
-TELLING_FIELDS = (
-    "senderId",
-    "content",
-    "message",
-    "from",
-    "to",
-    "toolName",
-)  # the most informative fields, best first
+# the most informative fields, best first
+TELLING_FIELDS = ("senderId", "content", "message", "from", "to", "toolName")
 
 
 @dataclass(frozen=True, slots=True)

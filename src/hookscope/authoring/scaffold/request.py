@@ -247,7 +247,7 @@ def dialect_names() -> tuple[str, ...]:
 
 
 def offered_events(dialects: Sequence[str], kind: ScaffoldKind | None, *, explicit: bool) -> tuple[str, ...]:
-    """Return the events that the first host sends to such hooks; none if no host has such hooks."""
+    """Return the events that the first host sends to hooks of this kind; none if no host has such hooks."""
     try:
         kind = default_kind(dialects, kind)
         catalogue = target_hosts(dialects, kind, explicit=explicit).first.catalogue

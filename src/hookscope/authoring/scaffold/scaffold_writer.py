@@ -106,12 +106,9 @@ def _next_commands(
 
 
 def _gate_commands(status: ScaffoldStatus, bench: Workbench, plan: ScaffoldPlan) -> Iterator[str]:
-    """Yield the commands that fix the other gates of one host."""
     more, name = _options(bench, plan, status.dialect), plan.request.name
-    failed = {gate.name for gate in status.failed_gates} - {
-        "trusted",
-        "sent",
-    }  # unsent events are in the notes
+    # unsent events are in the notes
+    failed = {gate.name for gate in status.failed_gates} - {"trusted", "sent"}
     switched = set(OWN_SWITCHES)
     if checked_dialect(status.dialect).switch_rules.also_true:
         switched.add(SWITCH)

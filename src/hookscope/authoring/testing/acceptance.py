@@ -279,7 +279,6 @@ def _step_acceptances(
 
 
 def _replaced_at(value: Any, path: KeyPath, new: Any) -> Any:
-    """Return the value with the part at a path replaced."""
     if not path:
         return new
     step, rest = path[0], path[1:]

@@ -176,9 +176,8 @@ def _check_fault(name: str, plan: Plan) -> None:
         raise Refusal(f"{name} cannot be broken: {plan.event.key} does not call it ({reason}).", next_step)
 
 
-AskTrust = Callable[
-    ["Snapshot", Sequence[TrustTarget]], bool
-]  # asks the user to trust folders; returns whether any was trusted
+# asks the user to trust folders; returns whether any was trusted
+AskTrust = Callable[["Snapshot", Sequence[TrustTarget]], bool]
 RequestedEvent = str | Mapping[str, Any]  # an event key, the file of a saved event, or its content
 
 

@@ -201,7 +201,6 @@ def is_replay(past: PastRun) -> bool:
 
 
 def _forced_hook(run: Run | None) -> str | None:
-    """Return the hook that was forced, if known."""
     results = run.results if run is not None else ()
     return next((result.call.name for result in results if result.forced), None)
 
@@ -354,9 +353,8 @@ def differences_between(bench: Workbench, before: Run, after: Run) -> tuple[RunD
 def marked_event(event: Event, past: PastRun) -> Event:
     """Return the event with a mark for its handlers: the id and time of the earlier run."""
     as_recorded = event.timestamp == past.plan.event.timestamp
-    now = (
-        replace(event, timestamp=datetime.now(UTC)) if as_recorded else event
-    )  # else a handler had set the time
+    # else a handler had set the time
+    now = replace(event, timestamp=datetime.now(UTC)) if as_recorded else event
     return event_with_mark(now, {"run": past.id, "at": iso(past.at)})
 
 

@@ -93,7 +93,6 @@ class SavedEventResult:
 
 
 def _expected_of_hook(miss: UnmetExpectation, name: str) -> bool:
-    """Return whether the unmet expectation is about this hook."""
     part, _, hook = miss.what.partition(".")
     listed = part == "ran" and isinstance(miss.expected, list) and name in miss.expected
     return listed or (part in ("messages", "output") and hook == name)

@@ -201,11 +201,6 @@ SETUP_LINES = {
 }
 
 
-def completion_script(shell: str) -> str:
-    """Return the script that a shell loads for completion."""
-    return SCRIPTS[shell].replace("{program}", _program_words())
-
-
 def _program_words() -> str:
     """Return the running program as shell words, independent of the current folder and of PATH."""
     started = os.path.abspath(sys.argv[0])
@@ -225,7 +220,7 @@ def completion_command(shell: str | None, as_json: bool) -> int:
     shell = shell or PurePath(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         raise click.UsageError(f"Name the shell, one of {', '.join(SHELLS)}: `{SETUP_LINES['bash']}`.")
-    script = completion_script(shell)
+    script = SCRIPTS[shell].replace("{program}", _program_words())
     document = {"shell": shell, "read_by": SETUP_LINES[shell], "script": script}
     click.echo(json.dumps(document, indent=2) if as_json else script.rstrip())
     return 0

@@ -110,14 +110,12 @@ def _fix_all(bench: Workbench, view: Snapshot, options: Options, *, apply: bool)
 
 
 def _typed_options(gate: str | None, lint: bool, rules: tuple[str, ...]) -> list[str]:
-    """Return the options of this command as they were typed."""
     typed = ["--gate", gate] if gate is not None else []
     typed += ["--lint"] if lint else []
     return typed + [word for rule in rules for word in ("--rule", rule)]
 
 
 def _check_rules(rules: tuple[str, ...]) -> None:
-    """Raise Refusal for an unknown rule."""
     if rules:
         from hookscope.authoring.lint.linting import rule_named  # most fixes need no lint
 
@@ -145,7 +143,8 @@ def _parse_values(values: tuple[str, ...], repair: Repair) -> FixValues:
         elif len(repair.required_values) == 1 and len(values) == 1:
             named[repair.required_values[0]] = text
         else:
-            accepted = ", ".join(f"--value {name}=…" for name in repair.required_values) or "no value"
+            accepted = ", ".join(f"--value {name}=…" for name in repair.required_values)
+            next_step = f"Its inputs: {accepted}." if accepted else f"{repair.name} needs no value."
             subject = f"--value {name}=…" if sign else "A --value without a name"  # the value may be a secret
-            raise Refusal(f"{subject} is not an input of this fix.", f"Its inputs: {accepted}.", code=2)
+            raise Refusal(f"{subject} is not an input of this fix.", next_step, code=2)
     return FixValues(named)

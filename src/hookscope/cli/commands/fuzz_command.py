@@ -38,25 +38,6 @@ SETTINGS_NOTE = ", and `cfg`, the current settings"  # not shown, because it hol
 VALUE_WIDTH_LIMIT = 300  # characters of a value
 
 
-def fuzz_document(result: FuzzResult) -> Document:
-    """Return the document of `fuzz --json`."""
-    return {
-        "event": result.template.key,
-        "seed": result.seed,
-        "examples": result.examples,
-        "stopped": result.stopped,
-        "hooks": [
-            {
-                "hook": hook.hook,
-                "fired": hook.fired,
-                "ended": hook.stop_reason or None,
-                "failures": [_failure_document(failure) for failure in hook.failures],
-            }
-            for hook in result.hooks
-        ],
-    }
-
-
 def _failure_document(failure: FoundFailure) -> Document:
     return {
         "status": failure.status,
@@ -104,7 +85,6 @@ def _failure_lines(failure: FoundFailure, template: Event, machine: Machine) -> 
 
 
 def _event_difference(event: Event, template: Event) -> Iterator[str]:
-    """Yield the event's context, and its other differences from the template."""
     if event.session_key != template.session_key:
         yield f"session: {_short_value(event.session_key)}"
     context = {name: value for name, value in event.context.items() if name != "cfg"}
@@ -164,7 +144,21 @@ def fuzz_command(
         seed = secrets.randbelow(2**32)
     fuzzed, not_run = asyncio.run(_fuzz_hooks(bench, key, only, examples, seed, sandbox, save))
     return Answer(
-        fuzz_document(fuzzed),
+        {
+            "event": fuzzed.template.key,
+            "seed": fuzzed.seed,
+            "examples": fuzzed.examples,
+            "stopped": fuzzed.stopped,
+            "hooks": [
+                {
+                    "hook": hook.hook,
+                    "fired": hook.fired,
+                    "ended": hook.stop_reason or None,
+                    "failures": [_failure_document(failure) for failure in hook.failures],
+                }
+                for hook in fuzzed.hooks
+            ],
+        },
         fuzz_text(fuzzed, bench.setup.machine),
         ok=not (fuzzed.failures or not_run or fuzzed.stopped),
         notes=tuple(not_run),

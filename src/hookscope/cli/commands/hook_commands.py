@@ -56,11 +56,8 @@ def info_command(options: Options, name: str, places: bool, shape: str) -> Answe
     bench = answers.workbench_for(options)
     view = bench.scan()
     row = bench.hook(view, name)
-    from hookscope.app.runs.activation_chain import (
-        activation_chain,  # it imports the database
-        chain_problem,
-        gates_with_links,
-    )
+    # it imports the database
+    from hookscope.app.runs.activation_chain import activation_chain, chain_problem, gates_with_links
     from hookscope.cli.render import hook_output
 
     notes = answers.unreadable_settings_warnings(view.host)

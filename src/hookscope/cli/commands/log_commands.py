@@ -99,7 +99,6 @@ def log_command(
 
 
 def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) -> Answer:
-    """Return the answer for these runs, from the journal or an exported file."""
     host = bench.open()
     try:
         if file is not None:
@@ -119,7 +118,6 @@ def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) ->
 
 
 def _runs_of_file(path: Path, run_filter: RunFilter, limit: int, parameters: Mapping[str, Any]) -> Answer:
-    """Return the answer for the last matching runs of a file."""
     source = RunFile(path)
     matching = (run for run in source.runs() if run_filter.is_in_time(run) and run_filter.matches(run))
     runs = deque(matching, maxlen=limit)

@@ -52,20 +52,6 @@ SESSION_ENDINGS = {
 }
 
 
-def session_document(simulation: SimulationResult, dialect: str) -> Document:
-    """Return the document of `play --json`."""
-    return {
-        "dialect": dialect,
-        "rule": simulation.throw_effect,
-        "session": simulation.session,
-        "rest": simulation.end,
-        "failure": simulation.failure,
-        "events": [_scene_document(event) for event in simulation.events],
-        "uses": [_usage_document(use) for use in simulation.code_calls],
-        "notes": list(simulation.notes),
-    }
-
-
 def _scene_document(session_event: SessionEvent) -> Document:
     run = session_event.run
     return {
@@ -207,7 +193,16 @@ def play_command(
     not_trusted = answers.untrusted_folder_warnings(topmost_targets(folders), bench.setup.machine)
     not_loaded = [f"{name} did not load; `hookscope load` shows why." for name in report.failed]
     return Answer(
-        session_document(result, bench.dialect.name),
+        {
+            "dialect": bench.dialect.name,
+            "rule": result.throw_effect,
+            "session": result.session,
+            "rest": result.end,
+            "failure": result.failure,
+            "events": [_scene_document(event) for event in result.events],
+            "uses": [_usage_document(use) for use in result.code_calls],
+            "notes": list(result.notes),
+        },
         session_text(result, bench.setup.machine),
         ok=not (not_trusted or report.failed) and is_success(result),
         notes=(*not_trusted, *not_loaded, *late),

@@ -53,7 +53,6 @@ def _shape_schema(shape: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _printing(name: str) -> str:
-    """Return the command that prints this document."""
     known = {"error": "hookscope COMMAND --json", "fire-lines": "hookscope fire KEY --json-lines"}
     return known.get(name) or f"hookscope {name.replace('tap-', 'tap ')} --json"
 

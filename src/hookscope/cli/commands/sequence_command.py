@@ -203,9 +203,8 @@ def sequence_command(
         )
     cwd = host.machine.cwd
     sequences = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]
-    plans = [
-        plan_sequence(bench, sequence) for sequence in sequences
-    ]  # errors are reported before the first step is fired
+    # errors are reported before the first step is fired
+    plans = [plan_sequence(bench, sequence) for sequence in sequences]
     keys = dict.fromkeys(plan.event.key for several in plans for plan in several)
     notes = [note for key in keys if (note := undocumented_event_note(view, key))]
     if dry:

@@ -228,6 +228,8 @@ def _outcome_lines(repair: Repair, context: RepairContext) -> Iterator[str]:
         yield _status_after_lines(repair, context.written)
     elif not repair.required_values:
         yield "Nothing was written." if context.written else "No edit can fix this."
+        if repair.before is None:
+            yield f"`hookscope lint {one_line(shell_path(repair.name))}` shows what to write."
     if repair.required_values:
         others = "" if not repair.changes or context.written else " too"
         yield f"Replace each `…`. Then this command shows the edit{others}, and `--apply` writes it:"

@@ -55,7 +55,7 @@ def hook_info_text(
         lines += [gate_line(gate, view), *near_miss_lines(gate, places)]
     lines += (
         [f"  `hookscope fix {one_line(shell_path(hook.name))}` shows how to fix it."]
-        if _has_unlisted_step(row)
+        if any(gate_state(gate) is not State.UNTRUSTED for gate in row.verdict.failed())
         else []
     )
     lines += ["", "History", *map(link_line, links)] if links else []
@@ -65,11 +65,6 @@ def hook_info_text(
     notes = (note for note in (*row.notes, *row.dialect_differences) if note not in shown_notes)
     lines += [f"note: {one_line(note, 400)}" for note in notes]
     return fold_text(lines)
-
-
-def _has_unlisted_step(row: HookStatus) -> bool:
-    """Return True if a failed gate has a next step that is not shown beside it."""
-    return any(gate_state(gate) is not State.UNTRUSTED for gate in row.verdict.failed())
 
 
 def failed_gate_lines(row: HookStatus, view: Snapshot) -> list[str]:

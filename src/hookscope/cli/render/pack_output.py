@@ -91,7 +91,7 @@ def up_to_date_text(pack: PackUpToDate, host: Host) -> str:
 
 
 def pack_list_text(statuses: Sequence[PackStatus], host: Host, host_installs: Sequence[HostInstall]) -> str:
-    """Return the text of `packs`: what is installed, from where, changed files; and the host's own."""
+    """Return the text of `packs`: packs with source and changed files, then those that the host installed."""
     if not statuses and not host_installs:
         if host.dialect.pack_rules is None:
             return f"{host.dialect.product} has no folder that hooks are installed into."

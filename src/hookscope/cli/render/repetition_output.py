@@ -150,9 +150,8 @@ def duration_range(seconds: Sequence[float]) -> str:
     return "–".join(dict.fromkeys(map(duration, ends)))
 
 
-TEXT_KINDS = frozenset(
-    {FactKind.ENDED, FactKind.VERDICT, FactKind.ANSWERED, FactKind.CAUSED}
-)  # kinds whose values are not JSON
+# kinds whose values are not JSON
+TEXT_KINDS = frozenset({FactKind.ENDED, FactKind.VERDICT, FactKind.ANSWERED, FactKind.CAUSED})
 
 
 def order_document(findings: OrderFindings) -> Document:

@@ -198,7 +198,6 @@ def _short_value(value: object) -> str:
 
 
 def _caused_event_lines(run: Run) -> Iterator[str]:
-    """Yield the events that this one caused, with their outcome."""
     for caused in run.caused:
         none_ran = (
             "none ran"

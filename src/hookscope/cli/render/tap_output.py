@@ -265,7 +265,7 @@ def _seen_event_document(count: EventCount) -> Document:
 
 
 def coverage_text(usage: EventUsage) -> str:
-    """Return how long was recorded, then both lists."""
+    """Return the recorded time, subscriptions without an event, and events without a subscriber."""
     if usage.since is None:
         return "Nothing has been recorded here: both lists need a tap. `hookscope tap install` installs one."
     total_text = f"{_count_text(usage.count, 'event')} of {_count_text(len(usage.seen), 'key')}"

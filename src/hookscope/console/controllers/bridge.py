@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-WATCH_SECONDS = 0.1  # seconds between two reports of a run's steps
 LARGEST_SOURCE = 262_144  # bytes; larger files are not shown beside a hook
 
 
@@ -193,9 +192,7 @@ class Bridge:
             return None
 
     def _links(self, item: HookStatus, view: Snapshot) -> tuple[ActivationLink, ...]:
-        """Return the activation chain of a hook. Empty if the journal is unreadable; another message reports
-        that.
-        """
+        """Return a hook's activation chain; empty if the journal is unreadable (reported elsewhere)."""
         from hookscope.app.runs.activation_chain import activation_chain
 
         try:

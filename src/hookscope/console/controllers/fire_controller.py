@@ -45,7 +45,7 @@ class FireController:
     ) -> None:
         """`saved`: returns the controller of saved events. `watches`: saved files are noticed."""
         self.context, self._saved, self._watches = context, saved, watches
-        self._waiting: ComposedEvent | str | None = None  # until a scan sees the new trust
+        self._waiting: Callable[[], None] | None = None  # fires after a scan has seen the new trust
         self._event_keys: dict[int, str] = {}  # of running firings, by number
         self._due = False  # the armed event fires after the next scan, or after the running job
 
@@ -97,7 +97,7 @@ class FireController:
             return
         targets = waiting_for_trust(view, plan)
         if targets:
-            self._question(targets, lambda answer: self._answered(answer, draft, allowed_folders(targets)))
+            self._ask_trust(targets, view, lambda: self._fire_draft(draft))
         else:
             self._fire(plan, draft)
 
@@ -118,17 +118,8 @@ class FireController:
             self.context.notify(str(error) or type(error).__name__, "warning")
             return
         if targets:
-            self._question(
-                targets, lambda answer: self._play_answered(answer, message, allowed_folders(targets))
-            )
+            self._ask_trust(targets, view, lambda: self._play(message))
         else:
-            self._play(message)
-
-    def _play_answered(self, answer: TrustAnswer | None, message: str, folders: tuple[Path, ...]) -> None:
-        if answer == "trust":
-            self._waiting = message
-            self.context.bridge.trust(folders)
-        elif answer == "without":
             self._play(message)
 
     def _play(self, message: str) -> None:
@@ -147,17 +138,17 @@ class FireController:
             entries[0].text, "warning" if event.result.failure or event.result.failed else "information"
         )
 
-    def _question(self, targets: Sequence[TrustTarget], then: Callable[[TrustAnswer | None], None]) -> None:
-        view = self.state.view
-        if view is not None:
-            ask_trust(self.context, targets, view, then, firing=True)
+    def _ask_trust(self, targets: Sequence[TrustTarget], view: Snapshot, fire: Callable[[], None]) -> None:
+        """Ask whether to trust these folders, then fire: once the trust is scanned, or without it."""
 
-    def _answered(self, answer: TrustAnswer | None, draft: ComposedEvent, folders: tuple[Path, ...]) -> None:
-        if answer == "trust":
-            self._waiting = draft
-            self.context.bridge.trust(folders)
-        elif answer == "without":
-            self._fire_draft(draft)
+        def answered(answer: TrustAnswer | None) -> None:
+            if answer == "trust":
+                self._waiting = fire
+                self.context.bridge.trust(allowed_folders(targets))
+            elif answer == "without":
+                fire()
+
+        ask_trust(self.context, targets, view, answered, firing=True)
 
     def _fire_draft(self, draft: ComposedEvent, automatic: bool = False) -> None:
         plan, problem = self._plan(draft, automatic)
@@ -170,11 +161,8 @@ class FireController:
         """Plan again after a scan, and fire the event that waited for trust."""
         self.show_plan()
         if self._waiting is not None and not self.context.bridge.is_scanning:
-            waited, self._waiting = self._waiting, None
-            if isinstance(waited, str):
-                self._play(waited)
-            else:
-                self._fire_draft(waited)
+            fire, self._waiting = self._waiting, None
+            fire()
         self._fire_armed()
 
     def saved(self, paths: frozenset[Path]) -> None:
@@ -188,9 +176,7 @@ class FireController:
         self._due = self._due or any(path.suffix in AUTHORED or path == settings for path in paths)
 
     def _fire_armed(self) -> None:
-        """Fire the armed event once the saved files are scanned and no run is in progress. Several saves
-        cause one run.
-        """
+        """Fire the armed event once saved files are scanned and no run is active; once for several saves."""
         draft = self.state.armed
         if not self._due or self.context.bridge.is_scanning or self.context.runner.busy:
             return

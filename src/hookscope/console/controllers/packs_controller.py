@@ -132,9 +132,6 @@ class PackTaskRunner:
             self._context.after(CLOCK_SECONDS, lambda: self._clock(job), PACKS_GROUP)
 
 
-PACKS_READ_GROUP = "packs"
-
-
 class PacksReader:
     """Reads packs in a thread. Outdated answers are dropped."""
 
@@ -171,7 +168,7 @@ class PacksReader:
             except Exception as error:
                 return PackTaskFailure(error_text(error))
 
-        self.context.bridge.ask(PACKS_READ_GROUP, reading, lambda found: self._read(asked, found))
+        self.context.bridge.ask(PACKS_GROUP, reading, lambda found: self._read(asked, found))
 
     def _read(self, asked: int, found: tuple[str, list[PackRow]] | PackTaskFailure) -> None:
         listed, view = self._shown(), self.context.state.view
@@ -212,7 +209,7 @@ class PacksReader:
             if listed is not None:
                 listed.show_inside(row, inside)
 
-        self.context.bridge.ask(PACKS_READ_GROUP, reading, read)
+        self.context.bridge.ask(PACKS_GROUP, reading, read)
 
     def remember(self, planned: PackPlan | PackUpToDate) -> None:
         """Remember the result of an update check."""
@@ -227,9 +224,6 @@ class PacksReader:
             self._newer[planned.id, planned.before.integrity] = "newer" if same else after.version or "newer"
 
 
-Done = TypeVar("Done")
-
-
 class PacksController:
     """Controls the Packs screen. It runs one pack task at a time, while the console stays usable."""
 
@@ -237,7 +231,7 @@ class PacksController:
         self.context = context
         self._opened: PacksScreen | None = None
         self.reading = PacksReader(context, lambda: self._list, self._say, self._wrong)
-        self._errand = PackTaskRunner(context, self._show_lines, self._failed)
+        self._runner = PackTaskRunner(context, self._show_lines, self._failed)
         self._waiting: tuple[str, ...] = ()  # packs still to be updated
         self._results: list[str] = []  # of the last updates
         self._spec = ""  # the last entered package
@@ -257,7 +251,6 @@ class PacksController:
 
     @property
     def _list(self) -> PacksScreen | None:
-        """Return the Packs screen, if it is open."""
         return self._opened if self._opened is not None and self._opened.is_open else None
 
     def scanned(self) -> None:
@@ -270,20 +263,17 @@ class PacksController:
     @property
     def busy(self) -> bool:
         """True if a task is running."""
-        return self._errand.busy
+        return self._runner.busy
 
     def stop(self) -> None:
         """Stop the running task after a step that is complete."""
         self._waiting = ()
-        self._errand.stop()
+        self._runner.stop()
 
     def close(self) -> None:
         """Stop the running task because the console ends."""
         self._opened, self._waiting = None, ()
-        self._errand.stop()
-
-    def _run(self, work: Callable[[PackManager, Progress], Done], then: Callable[[Done], object]) -> None:
-        self._errand.run(work, then)
+        self._runner.stop()
 
     def _failed(self, text: str) -> None:
         self._wrong(text)
@@ -310,7 +300,9 @@ class PacksController:
             return
         self._spec, asked = given
         spec = self._spec
-        self._run(lambda manager, progress: manager.plan_install(spec, asked, progress), self._show_plan)
+        self._runner.run(
+            lambda manager, progress: manager.plan_install(spec, asked, progress), self._show_plan
+        )
 
     def update(self, names: Sequence[str]) -> None:
         """Update packs, one after another."""
@@ -333,7 +325,7 @@ class PacksController:
             planned = manager.plan_update(name, progress=progress)
             return planned, replaced_files(planned)
 
-        self._run(planning, lambda found: self._update_planned(*found))
+        self._runner.run(planning, lambda found: self._update_planned(*found))
 
     def _update_planned(self, planned: PackPlan | PackUpToDate, diffs: Mapping[Path, str]) -> None:
         from hookscope.packs.plan import PackUpToDate
@@ -364,7 +356,7 @@ class PacksController:
                     found.append(PackTaskFailure(f"{name}: {error_text(error)}"))
             return found
 
-        self._run(checking, self._checked)
+        self._runner.run(checking, self._checked)
 
     def _checked(self, found: Sequence[PackPlan | PackUpToDate | PackTaskFailure]) -> None:
         from hookscope.packs.plan import PackPlan
@@ -383,7 +375,7 @@ class PacksController:
         """Show what would be removed."""
         if self._may_write():
             self._results = []
-            self._run(lambda manager, progress: manager.plan_uninstall(name), self._show_plan)
+            self._runner.run(lambda manager, progress: manager.plan_uninstall(name), self._show_plan)
 
     def _show_plan(self, planned: PackPlan, diffs: Mapping[Path, str] | None = None) -> None:
         """Show everything that would be written, and ask."""
@@ -400,7 +392,7 @@ class PacksController:
 
         def accepted(agreed: bool | None) -> None:
             if agreed:
-                self._run(
+                self._runner.run(
                     lambda manager, progress: manager.apply(planned, progress, accept_changed=True),
                     self._done,
                 )
@@ -445,7 +437,7 @@ class PacksController:
         if row.status.record.linked is not None:
             self._say(f"{row.id} is linked: its folder is used directly.")
             return
-        self._run(lambda manager, progress: pack_changes(manager, row.id, progress), self._compared)
+        self._runner.run(lambda manager, progress: pack_changes(manager, row.id, progress), self._compared)
 
     def _compared(self, compared: PackChanges) -> None:
         from hookscope.console.screens.packs_screen import PackPlanScreen
@@ -464,7 +456,7 @@ class PacksController:
         )
 
     def _may_write(self) -> bool:
-        """Return False, and say why, under a what-if: an installation changes real files."""
+        """Return False, and show why, under a what-if: an installation changes real files."""
         assumed = sorted(self.context.bench.setup.machine.assumed - {"home"})
         if assumed:
             words, ends = " and ".join(assumed), key_of("console.all_real")

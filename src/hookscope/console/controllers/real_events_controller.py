@@ -197,7 +197,6 @@ class RealEventsController:
         self.context.bridge.ask(REAL_GROUP, reading, show, opens=True)
 
     def _ask_install(self, view: Snapshot, plan: TapPlan) -> None:
-        """Ask whether to install the tap, with the files that it writes."""
         from hookscope.console.dialogs.edit_preview import EditScreen
         from hookscope.console.dialogs.tap_and_workers import tap_question
         from hookscope.recording.installation import apply_tap_plan

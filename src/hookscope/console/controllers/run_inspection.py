@@ -118,7 +118,7 @@ class DebugController:
     """Shows the debugger screen of the current stop, or of the last one while its run continues."""
 
     def __init__(self, context: ConsoleContext, cancel: Callable[[], object]) -> None:
-        """`cancel`: cancels the run."""
+        """`cancel` cancels the debugged run."""
         self.context, self._cancel = context, cancel
         self._last: HandlerStopped | None = None
         self._opened: DebugScreen | None = None

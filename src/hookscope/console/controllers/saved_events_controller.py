@@ -194,9 +194,6 @@ class SavedEventsController:
         )
         self.context.push_dialog(question, named)
 
-    def _keep(self, change: Change) -> None:
-        self.context.bench.edits.write_saved_file(change)
-
     def reverted(self, files: Sequence[Path]) -> None:
         """Handle restored files: read and compare the shown ones again."""
         shown = {self.pane.event_view.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
@@ -225,9 +222,10 @@ class SavedEventsController:
 
     def _write(self, file: Path, write: WriteSavedEvent, request: SaveEventRequested) -> None:
         self._to_accept = file if request.accept else None
+        bench = self.context.bench
         self.context.bridge.ask(
             SAVED_GROUP,
-            lambda: write(file, request.saved, self._keep, self.context.bench.redaction),
+            lambda: write(file, request.saved, bench.edits.write_saved_file, bench.redaction),
             lambda variables: self._saved(file, variables, request.draft),
         )
 
@@ -302,8 +300,11 @@ class SavedEventsController:
 
         def answered(agreed: bool | None) -> None:
             if agreed:
+                edits = self.context.bench.edits
                 self.context.bridge.ask(
-                    SAVED_GROUP, lambda: self._keep(change), lambda _: self._accepted(number, item)
+                    SAVED_GROUP,
+                    lambda: edits.write_saved_file(change),
+                    lambda _: self._accepted(number, item),
                 )
 
         sheet = change_sheet(change, view.host.machine)

@@ -42,7 +42,6 @@ class ScaffoldController:
         self.context.push_dialog(NewHookForm(view, self._plan), self._agreed)
 
     def _plan(self, wish: ScaffoldRequest, answered: NewHookAnswer) -> None:
-        """Plan the files of a request, in a thread."""
         bench, view = self.context.bench, self.context.state.view
         if view is None:
             return

@@ -70,7 +70,6 @@ class VerificationController:
         self.context.bridge.ask(VERIFY_GROUP, verifying, self._verified, scans=True)
 
     def _forget(self, verifier: Verifier) -> None:
-        """Close a verifier that is not used."""
         self.context.bridge.ask(VERIFY_GROUP, verifier.bench.close_now, lambda _: None, scans=True)
 
     def _verified(self, result: Verification | str) -> None:

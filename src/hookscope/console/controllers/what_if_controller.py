@@ -30,9 +30,7 @@ class WhatIfController:
         firing: Callable[[], bool],
         compare_places: Callable[[Callable[[], tuple[ComparedMachine, ...]]], object],
     ) -> None:
-        """`firing` returns whether an event is being fired; `compare_places` shows machines in the Hosts
-        pane.
-        """
+        """`firing`: whether an event is being fired. `compare_places` shows machines in the Hosts pane."""
         self.context, self._firing, self._compare_places = context, firing, compare_places
         self._began = without_what_if(context.bench.options)
         if self._began.dialect_reason == CHOSEN_IN_CONSOLE:  # as last time
@@ -42,7 +40,6 @@ class WhatIfController:
 
     @property
     def _open_form(self) -> WhatIfForm | None:
-        """Return the form, if it is open."""
         return self._opened if self._opened is not None and self._opened.is_open else None
 
     @property

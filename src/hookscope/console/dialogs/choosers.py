@@ -63,11 +63,6 @@ def event_key_rows(view: Snapshot) -> tuple[EventKeyRow, ...]:
     return tuple(rows)
 
 
-def matching_keys(rows: Sequence[EventKeyRow], typed: str) -> tuple[EventKeyRow, ...]:
-    """Return the matching rows, the best first."""
-    return filtered(typed, ((row.key, row.when, row) for row in rows))
-
-
 def event_key_prompt(row: EventKeyRow, width: int) -> Content:
     """Return a row of the list: key, number of subscribed hooks, and when it is sent."""
     listeners = counted(row.listeners, "hook") if row.listeners else "–"
@@ -119,7 +114,7 @@ class EventPicker(Picker[EventKeyRow, str]):
         self._fill(event.value)
 
     def _fill(self, typed: str) -> None:
-        rows = matching_keys(self._rows, typed)
+        rows = filtered(typed, ((row.key, row.when, row) for row in self._rows))
         width = min(max((cell_len(safe_word(row.key)) for row in self._rows), default=10), WIDEST_KEY)
         none = f"{ENTER_KEY} uses {safe_word(typed)}" if typed.strip() else "no events here"
         self.list_rows(rows, (event_key_prompt(row, width) for row in rows), none)

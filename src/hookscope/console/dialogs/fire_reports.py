@@ -38,12 +38,8 @@ if TYPE_CHECKING:
 FRESH_COPIES_NOTE = STATE_KEPT_NOTE.format("on copies")
 
 
-def order_report(result: OrderFindings, *, copies: bool) -> Content:
-    """Return the result, then each finding with its two runs. Names and values are safe to show."""
-    return Content("\n").join(_order_lines(result, copies))
-
-
-def _order_lines(findings: OrderFindings, copies: bool) -> Iterator[Content]:
+def order_lines(findings: OrderFindings, copies: bool) -> Iterator[Content]:
+    """Yield the result, then each finding with its two runs. Names and values are safe to show."""
     yield Content.styled(
         order_summary(findings), "$text-warning" if findings.order_matters else "$text-success"
     )
@@ -86,28 +82,21 @@ MOST_SHOWN_RUNS = 5  # runs whose values are shown one by one
 FILES_UNKNOWN = "File changes are unknown; run on copies to see them."
 
 
-def repetition_report(result: Repetition, short: Callable[[Path], str] = str) -> Content:
-    """Return each handler with its verdict, then the files. `short` shortens a path."""
-    return Content("\n").join(_repetition_lines(result, short))
-
-
-def _repetition_lines(repetition: Repetition, short: Callable[[Path], str]) -> Iterator[Content]:
+def repetition_lines(repetition: Repetition, short: Callable[[Path], str]) -> Iterator[Content]:
+    """Yield each handler with its verdict, then the files. `short` shortens a path."""
     if not repetition.hooks:
         yield Content("No handler was called.")
     width = min(max((len(safe_word(hook.hook, 40)) for hook in repetition.hooks), default=8), 40)
     for hook in repetition.hooks:
         yield from _repeated_hook_lines(hook, width)
+    yield Content()
     if repetition.files is None:
-        yield Content()
         yield Content.styled(FILES_UNKNOWN, MARK_MUTED)
     elif not repetition.files:
         unchanged = repetition.sandbox.unchanged_text if repetition.sandbox is not None else ""
-        yield Content()
         yield Content.styled(f"Files: {unchanged}.", MARK_MUTED)
-    else:
-        yield Content()
-        for file in repetition.files:
-            yield _repeated_file_line(file, short(Path(file.path)))
+    for file in repetition.files or ():
+        yield _repeated_file_line(file, short(Path(file.path)))
 
 
 def _repeated_hook_lines(hook: HookRepetition, width: int) -> Iterator[Content]:
@@ -179,9 +168,10 @@ class RepeatScreen(Dialog[None]):
         super().__init__()
         self._event = event
         if isinstance(result, Repetition):
-            self._times, self._report = result.times, repetition_report(result, short)
+            self._times, lines = result.times, repetition_lines(result, short)
         else:
-            self._times, self._report = len(result.fired), order_report(result, copies=copies)
+            self._times, lines = len(result.fired), order_lines(result, copies)
+        self._report = Content("\n").join(lines)
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
@@ -206,12 +196,6 @@ def fuzz_summary(fuzzed: FuzzResult) -> str:
     stopped = "; stopped early" if fuzzed.stopped else ""
     result = counted(len(fuzzed.failures), "failure") if fuzzed.failures else "nothing failed"
     return f"{counted(fired, 'event')} at {hooks}: {result}{stopped}"
-
-
-def smallest_event(found: FoundFailure) -> str:
-    """Return the event's context on one line, without its constant part."""
-    context = {name: value for name, value in found.event.context.items() if name != CFG_FIELD}
-    return safe_word(json.dumps(context, ensure_ascii=False, default=str), LONGEST_EVENT)
 
 
 class FuzzFailureList(LineList):
@@ -291,10 +275,11 @@ class FuzzScreen(Dialog[Path | None]):
         failure = lines.found[lines.cursor]
         file_note = f"saved as {failure.file.name}" if failure.file is not None else failure.save_problem
         where = f"{Path(failure.place[0]).name}:{failure.place[1]}   " if failure.place is not None else ""
+        context = {name: value for name, value in failure.event.context.items() if name != CFG_FIELD}
         self.query_one("#fuzzed-event", Static).update(
             Content.assemble(
                 ("the smallest event: ", MARK_MUTED),
-                smallest_event(failure),
+                safe_word(json.dumps(context, ensure_ascii=False, default=str), LONGEST_EVENT),
                 "\n",
                 (safe_word(f"{where}{file_note}", 300), MARK_MUTED),
             )

@@ -1,4 +1,4 @@
-"""Help for the focused pane, which typing searches, and the menu of its keys. A click runs an action."""
+"""Searchable help for the focused pane, and the menu of its keys. A click runs an action."""
 
 from __future__ import annotations
 
@@ -142,11 +142,6 @@ class HelpSheet(FittedText):
         """`make` returns the lines for the action under the pointer, and a width."""
         super().__init__(lambda width: make(self.under, width), id="help-sheet")
 
-    def search(self) -> None:
-        """Make the text again, with another number of lines."""
-        self.rebuild()
-        self.refresh(layout=True)
-
     def watch_under(self) -> None:
         self.rebuild()
 
@@ -229,7 +224,7 @@ class HelpScreen(ActionsOverlay):
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
         event.stop()
-        self.query_one(HelpSheet).search()
+        self.query_one(HelpSheet).rebuild(layout=True)
         self.query_one(KeyScroll).scroll_home(animate=False)
 
     @on(Input.Submitted)

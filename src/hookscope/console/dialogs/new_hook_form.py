@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -26,6 +26,7 @@ from hookscope.authoring.scaffold.request import (
 from hookscope.console.dialogs.base_dialogs import Dialog
 from hookscope.console.dialogs.choosers import EventPicker
 from hookscope.console.keymap.active_keys import key_hints
+from hookscope.console.keymap.available_actions import bindings_of_scope
 from hookscope.console.theme.text_styles import FAINT, MUTED, keep_tail, safe_code_line, safe_paragraph
 from hookscope.console.widgets.header import below_home
 from hookscope.console.widgets.input_fields import (
@@ -72,28 +73,22 @@ def form_parts(typed: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in typed.split(",") if part.strip())
 
 
+_NEW_HOOK_ACTIONS = (
+    ("escape", "dismiss(None)", "cancel", "Back", "Write nothing"),
+    ("enter", "write", "write", "Write", "Create it; {hooks.undo} undoes it"),
+    ("down", "app.focus_next", "down", "Next", "Next line"),
+    ("up", "app.focus_previous", "up", "Previous", "Previous line"),
+    ("ctrl+space,ctrl+@", "events", "events", "Events", "Choose an event of the host"),
+    ("pagedown", "scroll(1)", "more", "Preview down", "Scroll the preview down"),
+    ("pageup", "scroll(-1)", "less", "Preview up", "Scroll the preview up"),
+)
+
+
 class NewHookForm(Dialog["ScaffoldPlan | None"]):
     """Asks what to create; writes nothing itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Back", id="new.cancel", tooltip="Write nothing"),
-        Binding("enter", "write", "Write", id="new.write", tooltip="Create it; {hooks.undo} undoes it"),
-        Binding("down", "app.focus_next", "Next", show=False, id="new.down", tooltip="Next line"),
-        Binding("up", "app.focus_previous", "Previous", show=False, id="new.up", tooltip="Previous line"),
-        Binding(
-            "ctrl+space,ctrl+@", "events", "Events", id="new.events", tooltip="Choose an event of the host"
-        ),
-        Binding(
-            "pagedown",
-            "scroll(1)",
-            "Preview down",
-            show=False,
-            id="new.more",
-            tooltip="Scroll the preview down",
-        ),
-        Binding(
-            "pageup", "scroll(-1)", "Preview up", show=False, id="new.less", tooltip="Scroll the preview up"
-        ),
+        *bindings_of_scope("new", _NEW_HOOK_ACTIONS, {"cancel", "write", "events"})
     ]
     DEFAULT_CSS = """
     NewHookForm {

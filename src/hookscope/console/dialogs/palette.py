@@ -187,11 +187,6 @@ class PaletteSource(NamedTuple):
     open_workspace: Callable[[Path], object]
 
 
-def palette_entries(screen: Screen[Any], source: PaletteSource | None = None) -> Iterator[PaletteEntry]:
-    """Yield everything that can be done from this screen."""
-    return expand_entries(listed_entries(screen, source))
-
-
 def listed_entries(screen: Screen[Any], source: PaletteSource | None = None) -> Iterator[ListedEntries]:
     """Yield actions first, then panes, events and hooks; over a dialog only the dialog's actions."""
     yield from _action_entries(screen, over_panes=source is not None)
@@ -218,9 +213,8 @@ def _pane_entries(context: ConsoleContext) -> Iterator[ListedEntries]:
 
 
 def _hook_entry(context: ConsoleContext, row: HookRow) -> PaletteEntry:
-    return PaletteEntry(
-        "hook", row.name, f"{row.state_style.word}, {row.source}", partial(_show_row, context, row.id)
-    )
+    about = f"{row.state_style.word}, {row.source}"
+    return PaletteEntry("hook", row.name, about, partial(_show_row, context, row.id))
 
 
 def _show_row(context: ConsoleContext, row: str) -> None:
@@ -257,25 +251,17 @@ async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
     runs = await asyncio.to_thread(run_entries, bench, view, context.panes.fire_pane.run_view.runs.sheets)
     recent = await asyncio.to_thread(stored_console().recent)
     others = [path for path in recent if path != view.host.workspace]
-    return (
-        *(
-            PaletteEntry(
-                "saved",
-                saved_entry.name,
-                saved_entry.about,
-                partial(_load_saved_event, source, saved_entry.file),
-            )
-            for saved_entry in saved
-        ),
-        *(
-            PaletteEntry("run", f"{run.number}  {run.key}", run.about, partial(_open_run, context, run))
-            for run in runs
-        ),
-        *(
-            PaletteEntry("open", str(path), "this workspace", partial(source.open_workspace, path))
-            for path in others
-        ),
-    )
+    entries = [
+        PaletteEntry("saved", event.name, event.about, partial(_load_saved_event, source, event.file))
+        for event in saved
+    ]
+    for run in runs:
+        title = f"{run.number}  {run.key}"
+        entries.append(PaletteEntry("run", title, run.about, partial(_open_run, context, run)))
+    for path in others:
+        opens = partial(source.open_workspace, path)
+        entries.append(PaletteEntry("open", str(path), "this workspace", opens))
+    return tuple(entries)
 
 
 def _load_saved_event(source: PaletteSource, file: Path) -> None:
@@ -548,7 +534,6 @@ class PaletteScreen(Dialog[None]):
         self._show_description()
 
     def _show_description(self) -> None:
-        """Show the description of the entry under the cursor."""
         entry = self._findings.entry
         update_text(
             self.query_one(Static), Content(safe_word(entry.about, 200)) if entry is not None else Content()

@@ -47,10 +47,7 @@ class ComparedLine:
 def compared_lines(
     found: Sequence[RunDifference], before: Run, after: Run, short: Callable[[Path], str]
 ) -> tuple[ComparedLine, ...]:
-    """Return lines for the differences, for calls whose time changed much, and for the total time.
-
-    `short` shortens paths.
-    """
+    """Return lines for differences, for calls whose time changed much, and for the total time."""
     return (*(_difference_line(difference, short) for difference in found), *_time_lines(before, after))
 
 
@@ -84,16 +81,14 @@ def _time_lines(before: Run, after: Run) -> Iterator[ComparedLine]:
     old, new = results_by_call(before), results_by_call(after)
     for call, result in new.items():
         past = old.get(call)
-        if past is not None and _differs_enough(past.took, result.took):
+        if past is None:
+            continue
+        low, high = sorted((past.took, result.took))
+        if high - low >= LEAST_TIME_DIFFERENCE and high >= SLOWER_FACTOR * low:
             yield ComparedLine(
                 safe_word(f"time {call[0]}"), duration(past.took), duration(result.took), time=True
             )
     yield ComparedLine("total time", duration(before.took), duration(after.took), time=True)
-
-
-def _differs_enough(first: float, second: float) -> bool:
-    low, high = sorted((first, second))
-    return high - low >= LEAST_TIME_DIFFERENCE and high >= SLOWER_FACTOR * low
 
 
 def comparison_table(lines: Sequence[ComparedLine], numbers: tuple[int, int], width: int) -> Content:

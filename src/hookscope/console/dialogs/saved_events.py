@@ -79,11 +79,6 @@ def _sequence_row(row: SequenceRow) -> SavedFileRow:
     )
 
 
-def matching_saved_rows(rows: Sequence[SavedFileRow], typed: str) -> tuple[SavedFileRow, ...]:
-    """Return the matching rows, the best first."""
-    return filtered(typed, ((row.name, f"{row.what} {' '.join(row.tags)}", row) for row in rows))
-
-
 def last_test_result(row: SavedFileRow, checked: SavedEventResult | None) -> Content:
     """Return the result of a row's last test in this session."""
     if row.problem:
@@ -166,7 +161,8 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
         self._fill(event.value)
 
     def _fill(self, typed: str) -> None:
-        rows, at = matching_saved_rows(self._rows, typed), self.query_one(OptionList).highlighted
+        named = ((row.name, f"{row.what} {' '.join(row.tags)}", row) for row in self._rows)
+        rows, at = filtered(typed, named), self.query_one(OptionList).highlighted
         what = min(max((cell_len(safe_word(row.what)) for row in self._rows), default=10), WIDEST_EVENT_KEY)
         name = max((cell_len(safe_word(row.name)) for row in self._rows), default=10)
         widths = min(name, max(10, self.room - what - TEST_RESULT_WIDTH - 2 * COLUMN_GAP)), what

@@ -36,6 +36,10 @@ class KeyScope:
 
 READING_SCOPES = ("fixes", "hooks", "run", "hosts", "debug", "beside", "repeated", "tap", "log", "manual")
 
+LIST_SCOPES = (
+    "fire", "run", "waterfall", "plan", "log", "hosts", "chooser", "fixes", "otherwise", "debug", "fuzzed",
+    "session",
+)  # fmt: skip
 # In the order of help and `hookscope keys`. A test compares it with the open console.
 KEY_SCOPES = (
     KeyScope("app", "everywhere, in editors too", "app:Console", (), typing=True),
@@ -62,25 +66,7 @@ KEY_SCOPES = (
         prefix="log",
     ),
     KeyScope("hosts", "Hosts", "panes.hosts_pane:HostsPane", ("console",)),
-    KeyScope(
-        "lines",
-        "the selected line",
-        "widgets.lines:LineList",
-        (
-            "fire",
-            "run",
-            "waterfall",
-            "plan",
-            "log",
-            "hosts",
-            "chooser",
-            "fixes",
-            "otherwise",
-            "debug",
-            "fuzzed",
-            "session",
-        ),
-    ),
+    KeyScope("lines", "the selected line", "widgets.lines:LineList", LIST_SCOPES),
     KeyScope("chooser", "which hosts", "dialogs.choosers:HostChooser"),
     KeyScope("trust", "the question of trust", "dialogs.trust_question:TrustScreen"),
     KeyScope("edit", "an edit before it is written", "dialogs.edit_preview:EditScreen"),
@@ -539,10 +525,7 @@ def with_keys_of(keymap: Keymap, template: str) -> str:
 
 
 def key_hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
-    """Return `e fix   ← → choose` for a border; a click presses the first key.
-
-    Actions without a key are omitted.
-    """
+    """Return `e fix   ← → choose` for a border; clicks press the first key. Skips actions without a key."""
     parts = []
     for action, what in pairs:
         keys = action if action == ENTER_KEY else _active.of(action, binding_of(action).key)

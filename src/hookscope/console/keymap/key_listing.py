@@ -30,14 +30,7 @@ class NoCommandReason(StrEnum):
     NOW = "concerns only this console"
 
 
-M, V, T, L, E, N = (
-    NoCommandReason.MOVES,
-    NoCommandReason.VIEWS,
-    NoCommandReason.TYPES,
-    NoCommandReason.LEAVES,
-    NoCommandReason.OPENS,
-    NoCommandReason.NOW,
-)
+M, V, T, L, E, N = NoCommandReason  # their initials
 
 MOVES: dict[str, str | NoCommandReason] = dict.fromkeys(
     ("up", "down", "page_up", "page_down", "first", "last"), M
@@ -131,24 +124,13 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     "composer": {"pick": "events"},
     "editor": {"complete": "events KEY"},
     "form": {
-        "up": M,
-        "down": M,
-        "page_up": M,
-        "page_down": M,
+        **dict.fromkeys(("up", "down", "page_up", "page_down"), M),
+        **dict.fromkeys(("leave_out", "turn", "undo", "redo"), T),
         "complete": "events KEY",
-        "leave_out": T,
-        "turn": T,
-        "undo": T,
-        "redo": T,
     },
     "run": {
-        "tab_left": V,
-        "tab_right": V,
-        "earlier": V,
-        "later": V,
-        "edit": E,
-        "read": M,
-        "others": "plan KEY",
+        **dict.fromkeys(("tab_left", "tab_right", "earlier", "later"), V),
+        **{"edit": E, "read": M, "others": "plan KEY"},
     },
     "log": {
         "filter": "log --text WORDS",
@@ -195,13 +177,8 @@ _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
         "previous": M,
     },
     "new": {
-        "cancel": L,
-        "write": "new NAME",
-        "down": M,
-        "up": M,
-        "events": "new NAME --event KEY",
-        "more": M,
-        "less": M,
+        **dict.fromkeys(("down", "up", "more", "less"), M),
+        **{"cancel": L, "write": "new NAME", "events": "new NAME --event KEY"},
     },
     "choice": {"next": T, "before": T},
     "keys": {"cancel": L, "down": M, "up": M},

@@ -1,4 +1,1 @@
-"""The panes of the main screen and the texts they show.
-
-A pane reads the state and posts messages; it never calls the workbench.
-"""
+"""The panes and their texts. A pane reads the state and posts messages; it never calls the workbench."""

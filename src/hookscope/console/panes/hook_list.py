@@ -312,14 +312,12 @@ class HookList(LineList, inherit_bindings=False):
         index, width = y + round(self.scroll_y), self.inner_width
         if not 0 <= index < self.line_count:
             return Strip.blank(width, self.visual_style.rich_style)
-        component = self._component(index)
+        selected = (
+            "hooks--cursor" if index == self.cursor else "hooks--hover" if index == self.hovered else ""
+        )
+        component = selected if isinstance(self._lines.at(index), HookRow) else "hooks--heading"
         key = index, component, self.has_focus and index == self.cursor
         return self._strips.drawn(key, lambda: self._strip(self.line_at(index, width), width, component))
-
-    def _component(self, index: int) -> str:
-        if not isinstance(self._lines.at(index), HookRow):
-            return "hooks--heading"
-        return "hooks--cursor" if index == self.cursor else "hooks--hover" if index == self.hovered else ""
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

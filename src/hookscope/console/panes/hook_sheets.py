@@ -402,7 +402,7 @@ def _hook_part(
     if not is_shadowed:
         put_same_name_hooks(sheet, row, view, whole_paths=whole)
     _handler(sheet, row, view)
-    _as_shipped(sheet, row)
+    _put_list(sheet, "In the shipped version", row.dialect_differences)
     _declared(sheet, row, view, source)
 
 
@@ -463,11 +463,6 @@ def _notes(sheet: Sheet, row: HookStatus, view: Snapshot, reading: WhyOptions) -
     _put_list(sheet, "Notes", notes)
 
 
-def _as_shipped(sheet: Sheet, row: HookStatus) -> None:
-    """Add what the shipped program decides differently from the guide."""
-    _put_list(sheet, "In the shipped version", row.dialect_differences)
-
-
 def _put_list(sheet: Sheet, title: str, items: Sequence[str]) -> None:
     if items:
         sheet.title(title)
@@ -478,28 +473,16 @@ def _put_list(sheet: Sheet, title: str, items: Sequence[str]) -> None:
 HANDLER_KINDS = {"stream": "stream hook", "plugin": "plugin"}
 
 
-def _handler_kind(hook: Hook) -> str:
-    """Return the role or kind of a hook, after a separator; empty for a folder hook."""
-    kind = HANDLER_KINDS.get(hook.kind)
-    return "" if kind is None else f" · {hook.role or kind}"
-
-
 def _handler(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
     hook = row.hook
     if hook.handler is None:
         return
     sheet.title("Handler")
-    unavailable = (
-        ""
-        if hook.language in view.languages
-        else f" {view.unavailable_languages.get(hook.language, '')}".rstrip()
-    )
-    sheet.put(
-        [(Content(), 3)],
-        safe_paragraph(
-            f"{view.host.machine.short(hook.handler)} · {hook.language}{_handler_kind(hook)}{unavailable}"
-        ),
-    )
+    kind = f" · {hook.role or HANDLER_KINDS[hook.kind]}" if hook.kind in HANDLER_KINDS else ""
+    known = hook.language in view.languages
+    unavailable = "" if known else f" {view.unavailable_languages.get(hook.language, '')}".rstrip()
+    where = f"{view.host.machine.short(hook.handler)} · {hook.language}{kind}{unavailable}"
+    sheet.put([(Content(), 3)], safe_paragraph(where))
     sheet.put([(Content(), 3)], safe_paragraph(f"limits: {view.limits_of(hook).in_words()}"))
     if hook.leads_out is not None:
         sheet.put([(Content(), 3)], safe_paragraph(f"links to {view.host.machine.short(hook.leads_out)}"))

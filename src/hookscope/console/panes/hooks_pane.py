@@ -23,20 +23,16 @@ from hookscope.console.panes.hook_list import HookList
 from hookscope.console.state.console_state import ConsoleState
 from hookscope.console.state.hook_rows import FilteredRows, HookRow, best_match, by_precedence, heading_line
 from hookscope.console.state.messages import (
+    CommandRequested,
     ComposeForHookRequested,
     CopyRequested,
     EditorRequested,
-    FixAllRequested,
     FixRequested,
-    NewHookRequested,
     NoticeShown,
-    PacksRequested,
     QuarantineEndRequested,
-    ScanRequested,
     StateChanged,
     ToggleRequested,
     TrustRequested,
-    UndoRequested,
 )
 from hookscope.console.state.state_changes import (
     ChecksFolded,
@@ -429,19 +425,19 @@ class HooksPane(RemovableWidget, Container):
         if self.state.view is None:
             self.post_message(NoticeShown(why_unavailable("fix_all", self.state), "warning"))
         else:
-            self.post_message(FixAllRequested())
+            self.post_message(CommandRequested("fix all"))
 
     def action_packs(self) -> None:
-        self.post_message(PacksRequested())
+        self.post_message(CommandRequested("packs"))
 
     def action_new(self) -> None:
         if self.state.view is None:
             self.post_message(NoticeShown(why_unavailable("new", self.state), "warning"))
         else:
-            self.post_message(NewHookRequested())
+            self.post_message(CommandRequested("new hook"))
 
     def action_undo(self) -> None:
-        self.post_message(UndoRequested())
+        self.post_message(CommandRequested("undo"))
 
     def action_trust(self) -> None:
         row = self._may("trust")
@@ -483,7 +479,7 @@ class HooksPane(RemovableWidget, Container):
         self.post_message(StateChanged(SideChosen("why" if other else "keys")))
 
     def action_recheck(self) -> None:
-        self.post_message(ScanRequested())
+        self.post_message(CommandRequested("scan"))
 
     def action_folders(self) -> None:
         view, state = self.state.view, self.state

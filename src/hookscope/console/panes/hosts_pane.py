@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 
@@ -25,6 +25,7 @@ from hookscope.analysis.host_comparison import (
     outcomes_differ,
 )
 from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
+from hookscope.console.keymap.available_actions import bindings_of_scope
 from hookscope.console.panes.hooks_pane import SheetPane
 from hookscope.console.state.fire_requests import PartsMounted
 from hookscope.console.state.messages import CopyRequested, EditorRequested, HostsRequested
@@ -297,6 +298,19 @@ class HostDetail(SheetPane, can_focus=True):
     HELP = "How hosts treat the hook differently, and what to change so that every host calls it."
 
 
+_HOSTS_ACTIONS = (
+    ("ctrl+r,f5", "fire", "fire", "Fire at all",
+     "Fire the composer's event at every host, and compare the runs"),
+    ("equals_sign", "narrow", "narrow", "All or differing", "Show all hooks, or only those with differences"),
+    ("v", "choose", "choose", "Hosts", "Choose the hosts to compare"),
+    ("d", "runs", "runs", "Runs", "Switch between the last runs and the hook"),
+    ("E", "edit_hook", "edit", "Edit", "Open $EDITOR at the hook's HOOK.md"),
+    ("y", "copy_hook", "copy", "Copy", "Copy the differences and the advice"),
+    ("R", "again", "again", "Compare again", "Compare all hosts again"),
+    ("escape", "leave", "leave", "Back", "Cancel, or go back to the matrix"),
+)  # fmt: skip
+
+
 class HostsPane(RemovableWidget, Container):
     """Shows a comparison; posts the user's requests."""
 
@@ -307,21 +321,8 @@ class HostsPane(RemovableWidget, Container):
         "an assumed one."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",
-                tooltip="Fire the composer's event at every host, and compare the runs"),
-        Binding("equals_sign", "narrow", "All or differing", id="hosts.narrow",
-                tooltip="Show all hooks, or only those with differences"),
-        Binding("v", "choose", "Hosts", id="hosts.choose", tooltip="Choose the hosts to compare"),
-        Binding("d", "runs", "Runs", id="hosts.runs",
-                tooltip="Switch between the last runs and the hook"),
-        Binding("E", "edit_hook", "Edit", id="hosts.edit", tooltip="Open $EDITOR at the hook's HOOK.md"),
-        Binding("y", "copy_hook", "Copy", id="hosts.copy",
-                tooltip="Copy the differences and the advice"),
-        Binding("R", "again", "Compare again", show=False, id="hosts.again",
-                tooltip="Compare all hosts again"),
-        Binding("escape", "leave", "Back", show=False, id="hosts.leave",
-                tooltip="Cancel, or go back to the matrix"),
-    ]  # fmt: skip
+        *bindings_of_scope("hosts", _HOSTS_ACTIONS, {"fire", "narrow", "choose", "runs", "edit", "copy"})
+    ]
     DEFAULT_CSS = """
     HostsPane {
         layout: vertical;

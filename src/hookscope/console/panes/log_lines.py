@@ -26,7 +26,7 @@ from hookscope.model.failure import outcome_text
 from hookscope.model.text import duration, in_local_time, one_line
 
 if TYPE_CHECKING:
-    from hookscope.model.run import NotRun, Result, Run
+    from hookscope.model.run import Result, Run
 
 LEVEL_SIGNS: Mapping[str, tuple[str, str]] = {
     "error": ("✗", "$text-error"),
@@ -77,7 +77,6 @@ def _room_of_subject(width: int) -> int:
 
 
 def _entry_prefix(entry: LogEntry, width: int, mark: str, subject_width: int) -> Content:
-    """Return everything before the text."""
     at = in_local_time(entry.at)
     roomy, narrow = width >= ROOMY_LOG_WIDTH, width < NARROW_LOG_WIDTH
     time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
@@ -151,17 +150,14 @@ def handler_effects(result: Result) -> Iterator[Content]:
     if result.returned is not None:
         yield Content.styled("returned ", MUTED) + safe_line(_value_text(result.returned), LONGEST_VALUE)
     effects = [Content.styled("message ", MUTED) + safe_line(text, 400) for text in result.messages]
-    effects += [_change_line(operation) for operation in result.patch if not _is_message(operation)]
+    changes = (one for one in result.patch if not str(one.get("path", "")).startswith("/messages"))
+    effects += map(_change_line, changes)
     yield from effects[:MOST_EFFECTS]
     if len(effects) > MOST_EFFECTS:
         yield Content.styled(f"{counted(len(effects) - MOST_EFFECTS, 'more change')}", MUTED)
     for name, text in (("stdout", result.stdout), ("stderr", result.stderr)):
         if text.strip():
             yield Content.styled(f"{name} ", MUTED) + safe_line(text, 400).stylize(MUTED)
-
-
-def _is_message(operation: Mapping[str, Any]) -> bool:
-    return str(operation.get("path", "")).startswith("/messages")  # listed as messages already
 
 
 def _change_line(operation: Mapping[str, Any]) -> Content:
@@ -209,11 +205,8 @@ def _run_lines(number: int, run: Run, only: str) -> Iterator[Content]:
     skipped = [item for item in run.not_run if item.subscribed and not item.exclusion and not only]
     if skipped:
         yield Content()
-        yield from map(_not_run_line, skipped[:MOST_NOT_RUN])
-
-
-def _not_run_line(item: NotRun) -> Content:
-    return Content.assemble("– ", safe_line(item.name, 60), ("  " + one_line(item.reason, 200), MUTED))
+    for item in skipped[:MOST_NOT_RUN]:
+        yield Content.assemble("– ", safe_line(item.name, 60), ("  " + one_line(item.reason, 200), MUTED))
 
 
 def real_details(key: str, session: str, payload: Mapping[str, Any], would_run: Sequence[str]) -> Content:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hookscope.console.keymap.active_keys import key_hints, share_a_key, with_keys
+from hookscope.console.keymap.available_actions import bindings_of_scope
 from hookscope.console.panes.log_lines import NARROW_LOG_WIDTH, chips_line, entry_details
 from hookscope.console.panes.log_view import LogView
 from hookscope.console.state.console_message import ConsoleMessage
@@ -30,7 +31,7 @@ from hookscope.console.state.log_entries import (
     LogRing,
     parse_log_filter,
 )
-from hookscope.console.state.messages import WhyRequested
+from hookscope.console.state.messages import CommandRequested, WhyRequested
 from hookscope.console.theme.text_styles import safe_text, safe_word
 from hookscope.console.widgets.lines import FittedText, KeyScroll, LineList
 from hookscope.console.widgets.painting import RemovableWidget, update_text
@@ -63,6 +64,20 @@ CHIP_KEYS = (
     ("7", "outcome", "Outcome", "Show failed runs, successful runs, or all entries"),
     ("8", "origin", "From", "Show real events, fired events, or all entries"),
 )
+_LOG_ACTIONS = (
+    ("slash", "filter", "filter", "Filter", "Filter entries: words, !words, kind:fire, level:warn, run:7"),
+    ("space", "pause", "pause", "Pause", "Pause the display; entries are still collected"),
+    ("G", "tail", "tail", "Follow", "Follow the newest entry"),
+    ("ctrl+s", "save", "save", "Save", "Save the real event"),
+    ("T", "tap", "tap", "Live agent", "Tap status, unused subscriptions, unsubscribed events"),
+    ("v", "session", "session", "Session", "The session as a conversation"),
+    *((key, f"chip('{name}')", f"{name}_chip", title, tip) for key, name, title, tip in CHIP_KEYS),
+    ("right", "unfold(True)", "unfold", "Handlers", "Show the handlers of a run"),
+    ("left", "unfold(False)", "fold", "Fold", "Hide the handlers of a run"),
+    ("y", "copy_line", "copy", "Copy", "Copy the whole entry"),
+    ("escape", "clear", "clear", "Clear", "Show all entries again"),
+)
+_IN_KEY_BAR = {"filter", "pause", "tail", "save", "tap", "session", "unfold", "copy"}
 DEPENDENT_ACTIONS = ("save", "copy_line", "tail", "unfold(True)", "unfold(False)")  # on the selected entry
 
 
@@ -85,42 +100,7 @@ class LogPane(RemovableWidget, Widget):
         "Scans, saved files, runs and the host's real events, the newest last.\n"
         "✗ error, ! warning, · debug message, ≈ real event; ▸ and ▾ mark a run with handlers"
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "slash",
-            "filter",
-            "Filter",
-            id="log.filter",
-            tooltip="Filter entries: words, !words, kind:fire, level:warn, run:7",
-        ),
-        Binding(
-            "space",
-            "pause",
-            "Pause",
-            id="log.pause",
-            tooltip="Pause the display; entries are still collected",
-        ),
-        Binding("G", "tail", "Follow", id="log.tail", tooltip="Follow the newest entry"),
-        Binding("ctrl+s", "save", "Save", id="log.save", tooltip="Save the real event"),
-        Binding(
-            "T",
-            "tap",
-            "Live agent",
-            id="log.tap",
-            tooltip="Tap status, unused subscriptions, unsubscribed events",
-        ),
-        Binding("v", "session", "Session", id="log.session", tooltip="The session as a conversation"),
-        *(
-            Binding(key, f"chip('{name}')", title, show=False, id=f"log.{name}_chip", tooltip=tip)
-            for key, name, title, tip in CHIP_KEYS
-        ),
-        Binding("right", "unfold(True)", "Handlers", id="log.unfold", tooltip="Show the handlers of a run"),
-        Binding(
-            "left", "unfold(False)", "Fold", id="log.fold", show=False, tooltip="Hide the handlers of a run"
-        ),
-        Binding("y", "copy_line", "Copy", id="log.copy", tooltip="Copy the whole entry"),
-        Binding("escape", "clear", "Clear", id="log.clear", show=False, tooltip="Show all entries again"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of_scope("log", _LOG_ACTIONS, _IN_KEY_BAR)]
     DEFAULT_CSS = """
     LogPane {
         layout: vertical;
@@ -178,9 +158,6 @@ class LogPane(RemovableWidget, Widget):
             super().__init__()
             self.session = session
 
-    class TapStatusRequested(ConsoleMessage):
-        """Request to show the tap's status."""
-
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.ring = LogRing()
@@ -236,7 +213,7 @@ class LogPane(RemovableWidget, Widget):
         return (entry for _, entry in ring.numbered(0) if self._filter.matches(entry))
 
     def shows_whole(self, entry: LogEntry) -> bool:
-        """Return True if the newest line is visible, and would be with the whole text of this entry."""
+        """Return True if the log follows its newest entry, and would show the whole text of this one."""
         view = self.query_one(LogView)
         is_visible = view.following and self._still is None and view.size.height >= view.row_height
         return is_visible and self._filter.matches(entry) and not view.cuts(entry)
@@ -256,7 +233,8 @@ class LogPane(RemovableWidget, Widget):
             if number < end:
                 earlier = number if self._changed_from is None else self._changed_from
                 self._changed_from = min(number, earlier)
-        self._soon()
+        if self._frame is None and self.is_mounted:
+            self._frame = self.set_timer(FRAME_SECONDS, self._draw, name="log-frame")
 
     def sort_by_time(self) -> None:
         """Sort all entries by time: earlier runs and real events are read after the console has started."""
@@ -264,10 +242,6 @@ class LogPane(RemovableWidget, Widget):
         self.ring, self._folds, self._changed_from = LogRing(self.ring.kept), FoldedRuns(), None
         self.add(entries)
         self._rebuild()
-
-    def _soon(self) -> None:
-        if self._frame is None and self.is_mounted:
-            self._frame = self.set_timer(FRAME_SECONDS, self._draw, name="log-frame")
 
     def _draw(self) -> None:
         self._frame = None
@@ -406,7 +380,6 @@ class LogPane(RemovableWidget, Widget):
             box.scroll_home(animate=False)
 
     def _show_parts(self) -> None:
-        """Show the chips and the details that fit."""
         shown = self.size.height >= LEAST_HEIGHT_WITH_CHIPS or bool(self.chips)
         if shown:
             self._chips_line.update(chips_line(self.chips, self.size.width))
@@ -543,7 +516,7 @@ class LogPane(RemovableWidget, Widget):
             self.post_message(self.RealEventRequested(entry.real, save=True))
 
     def action_tap(self) -> None:
-        self.post_message(self.TapStatusRequested())
+        self.post_message(CommandRequested("tap status"))
 
     def action_copy_line(self) -> None:
         entry = self.query_one(LogView).entry

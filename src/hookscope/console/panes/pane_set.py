@@ -211,7 +211,6 @@ class PaneSet:
         return covered and bool(self.shown)
 
     def _make(self, layout: PaneLayout) -> None:
-        """Create the missing panes of this layout."""
         if "hosts" in layout.panes:
             self.hosts_pane  # noqa: B018  (creates the pane)
         if "start" in layout.panes:

@@ -33,7 +33,10 @@ def registry_sheet(view: Snapshot, width: int) -> Content:
         sheet.blank()
         _event_part(sheet, key, view)
         _registrations_part(sheet, view, key, calls)
-    _unsubscribed_part(sheet, view, {key for key, _ in handled_keys})
+    handled = {key for key, _ in handled_keys}
+    if unhandled := [key for key in view.keys if key not in handled]:
+        sheet.title("Events without a handler")
+        sheet.paragraph(safe_paragraph(", ".join(unhandled)).stylize(MUTED), 2)
     return sheet.content()
 
 
@@ -86,10 +89,3 @@ def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Reg
         sheet.put(head, body, 1)
     if len(calls) > MOST_HANDLERS:
         sheet.paragraph(Content.styled(f"… and {len(calls) - MOST_HANDLERS} more", MUTED), 6)
-
-
-def _unsubscribed_part(sheet: Sheet, view: Snapshot, handled_keys: set[str]) -> None:
-    unhandled = [key for key in view.keys if key not in handled_keys]
-    if unhandled:
-        sheet.title("Events without a handler")
-        sheet.paragraph(safe_paragraph(", ".join(unhandled)).stylize(MUTED), 2)

@@ -116,13 +116,8 @@ def export_registry(view: Snapshot) -> ViewExport:
 
 def export_log(entries: Iterable[LogEntry]) -> ViewExport:
     """Return the entries, one per line."""
-    log_entries = tuple(entries)
-    return ViewExport(
-        "the log",
-        "log",
-        lambda: _lines(map(log_entry_text, log_entries)),
-        partial(_log_document, log_entries),
-    )
+    kept = tuple(entries)
+    return ViewExport("the log", "log", partial(_log_text, kept), partial(_log_document, kept))
 
 
 def _log_document(log_entries: Sequence[LogEntry]) -> Any:
@@ -140,12 +135,9 @@ def _log_document(log_entries: Sequence[LogEntry]) -> Any:
     return {"entries": entries}
 
 
-def log_entry_text(one: LogEntry) -> str:
-    """Return the whole entry on one line."""
-    text = safe_text(
-        f"{one.at.isoformat()} {one.level} {one.kind} {one.subject}: {one.text}", EXPORT_LIMIT
-    ).plain
-    return " ".join(text.split("\n"))
+def _log_text(entries: Sequence[LogEntry]) -> str:
+    texts = (f"{one.at.isoformat()} {one.level} {one.kind} {one.subject}: {one.text}" for one in entries)
+    return _lines(safe_text(text, EXPORT_LIMIT).plain.replace("\n", " ") for text in texts)
 
 
 def export_hosts(

@@ -1,4 +1,1 @@
-"""The main screen, and the screens that fill the terminal: debugger and packs.
-
-A screen hands work to controllers.
-"""
+"""The main screen, and the debugger and packs screens. Screens hand work to controllers."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from hookscope.app.runs.breakpoints import parse_breakpoint
 from hookscope.console.dialogs.base_dialogs import Overlay
 from hookscope.console.keymap.active_keys import key_hints, with_keys
+from hookscope.console.keymap.available_actions import bindings_of_scope
 from hookscope.console.theme.text_styles import (
     MARK_MUTED,
     fixed_width,
@@ -129,11 +130,6 @@ def highlighted(lines: list[str], file: str) -> list[Content]:
     return [*found, *[Content()] * (len(lines) - len(found))][: len(lines)]
 
 
-def _call_of(stop: Stop) -> tuple[object, ...]:
-    """Return what identifies the selected call: the handler, and the functions down to it."""
-    return (stop.who, *((frame.file, frame.function) for frame in stop.frames[: stop.at + 1]))
-
-
 class VariableLines(LineList):
     """Names and values. Enter shows the whole value."""
 
@@ -159,7 +155,8 @@ class VariableLines(LineList):
     def show(self, stop: Stop) -> None:
         """Show the stop's variables; highlight values that have changed within the same call."""
         before, self._variables = self._variables, stop.variables
-        call, self._call = self._call, _call_of(stop)
+        functions = ((frame.file, frame.function) for frame in stop.frames[: stop.at + 1])
+        call, self._call = self._call, (stop.who, *functions)
         same = call == self._call
         self._new = frozenset(self._variables) - frozenset(before) if same else frozenset()
         self.lines_changed()
@@ -192,6 +189,25 @@ STILL_STOPPED = "The handler is still stopped: {fire.debug} shows it, {fire.canc
 HANDLER_RUNS = "The handler is running: {debug.leave} closes this, {debug.end} ends the run."
 
 
+_DEBUG_ACTIONS = (
+    ("f10", "word('over')", "over", "Over", "Run to the next line"),
+    ("f11", "word('into')", "into", "Into", "Step into the call"),
+    ("f12", "word('out')", "out", "Out", "Run to the end of this function"),
+    ("f8", "word('go_on')", "on", "On", "Run to the next stop"),
+    ("C", "word('run_all')", "rest", "Run all", "Run without stopping"),
+    ("space", "name_line", "line", "Breakpoint", "Set or remove a breakpoint"),
+    ("ampersand", "condition", "condition", "Condition", "Set a conditional breakpoint"),
+    ("right,l", "aside(1)", "right", "Sideways", "Scroll long lines right"),
+    ("left,h", "aside(-1)", "left", "Left", "Scroll long lines left"),
+    ("left_square_bracket", "turn(-1)", "caller", "Caller", "Go to the calling function"),
+    ("right_square_bracket", "turn(1)", "called", "Called", "Go to the called function"),
+    ("greater_than_sign", "ask", "ask", "Ask", "Evaluate an expression"),
+    ("y", "copy", "copy", "Copy", "Copy the position and variables"),
+    ("Q", "end", "end", "End", "End the run"),
+    ("escape", "leave", "leave", "Back", "Leave the field, then go back; the handler stays stopped"),
+)
+
+
 class DebugScreen(Overlay[None]):
     """Shows the stops of one debugger. Leaving the screen does not resume the handler."""
 
@@ -204,34 +220,8 @@ class DebugScreen(Overlay[None]):
     )
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE_WIDTH, "-wide")]  # noqa: RUF012  (Textual's own declaration has no other type)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f10", "word('over')", "Over", show=False, id="debug.over", tooltip="Run to the next line"),
-        Binding("f11", "word('into')", "Into", show=False, id="debug.into",
-                tooltip="Step into the call"),
-        Binding("f12", "word('out')", "Out", show=False, id="debug.out",
-                tooltip="Run to the end of this function"),
-        Binding("f8", "word('go_on')", "On", show=False, id="debug.on", tooltip="Run to the next stop"),
-        Binding("C", "word('run_all')", "Run all", show=False, id="debug.rest",
-                tooltip="Run without stopping"),
-        Binding("space", "name_line", "Breakpoint", show=False, id="debug.line",
-                tooltip="Set or remove a breakpoint"),
-        Binding("ampersand", "condition", "Condition", show=False, id="debug.condition",
-                tooltip="Set a conditional breakpoint"),
-        Binding("right,l", "aside(1)", "Sideways", show=False, id="debug.right",
-                tooltip="Scroll long lines right"),
-        Binding("left,h", "aside(-1)", "Left", show=False, id="debug.left",
-                tooltip="Scroll long lines left"),
-        Binding("left_square_bracket", "turn(-1)", "Caller", id="debug.caller",
-                tooltip="Go to the calling function"),
-        Binding("right_square_bracket", "turn(1)", "Called", id="debug.called",
-                tooltip="Go to the called function"),
-        Binding("greater_than_sign", "ask", "Ask", show=False, id="debug.ask",
-                tooltip="Evaluate an expression"),
-        Binding("y", "copy", "Copy", show=False, id="debug.copy",
-                tooltip="Copy the position and variables"),
-        Binding("Q", "end", "End", show=False, id="debug.end", tooltip="End the run"),
-        Binding("escape", "leave", "Back", id="debug.leave",
-                tooltip="Leave the field, then go back; the handler stays stopped"),
-    ]  # fmt: skip
+        *bindings_of_scope("debug", _DEBUG_ACTIONS, {"caller", "called", "leave"})
+    ]
     DEFAULT_CSS = """
     DebugScreen {
         & > Vertical, &.-tall > Vertical {
@@ -398,9 +388,7 @@ class DebugScreen(Overlay[None]):
                 self.notify(str(error), severity="warning", markup=False)
 
     async def _done(self, typed: str) -> None:
-        """Handle typed input as the shell's debugger does: `b LINE if EXPRESSION` sets a breakpoint, anything
-        else is evaluated.
-        """
+        """Handle typed input: `b LINE if EXPRESSION` sets a breakpoint, anything else is evaluated."""
         first, _, rest = typed.strip().partition(" ")
         place = parse_breakpoint(rest) if first == "b" else None
         if place is None or place.file:

@@ -171,7 +171,6 @@ class MainScreen(PaintedOnce[None]):
             self.controllers.hosts.refresh()
 
     def _show(self, before: ConsoleState) -> None:
-        """Show the differences from the state `before`."""
         state, panes = self.state, self.panes
         with self.app.batch_update():
             self._arrange()

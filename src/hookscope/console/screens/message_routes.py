@@ -18,7 +18,6 @@ from hookscope.console.state.state_changes import (
 )
 from hookscope.console.theme.text_styles import safe_word
 from hookscope.console.widgets.header import ModeTab
-from hookscope.model.hook import FilePosition
 from hookscope.model.hook_status import State
 
 if TYPE_CHECKING:
@@ -48,6 +47,7 @@ def console_routes(
 ) -> MessageRoutes:
     """Return the routes of the main screen. A controller is created for its first message."""
     routes = MessageRoutes()
+    _route_commands(routes, context, controllers)
     _route_firing(routes, context, controllers)
     _route_runs(routes, controllers)
     _route_saved_events(routes, controllers)
@@ -74,26 +74,34 @@ def _show_why(context: ConsoleContext, message: messages.WhyRequested) -> None:
     context.change(SideChosen("why"))
 
 
+def _route_commands(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
+    """Add the route of requests that have no data."""
+    calls: dict[messages.Command, Callable[[], object]] = {
+        "cancel": lambda: controllers.fire.cancel(),
+        "compare runs": lambda: controllers.comparing.show(),
+        "debugger": lambda: controllers.debugging.open(),
+        "fix all": lambda: controllers.fixes.ask_all(),
+        "new hook": lambda: controllers.new.ask(),
+        "packs": lambda: controllers.packs.open(),
+        "saved events": lambda: controllers.saved.show_list(),
+        "scan": lambda: controllers.scan.scan(),
+        "tap status": lambda: controllers.real.show_lists(),
+        "undo": lambda: context.bridge.plan_undo(),
+        "what if": lambda: controllers.whatif.open(),
+    }
+    routes.add(messages.CommandRequested, lambda m: calls[m.command]())
+
+
 def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
     """Add the routes of the composer's requests, and of jobs."""
     add = routes.add
     add(fire_requests.DraftChanged, lambda m: context.change(EventComposed(ComposedEvent(m.event, m.only))))
-    add(
-        fire_requests.FireRequested,
-        lambda m: controllers.fire.ask(
-            ComposedEvent(m.event, m.only, m.guarded, m.written, m.options, m.file)
-        ),
-    )
-    add(
-        fire_requests.FireOnSaveRequested,
-        lambda m: controllers.fire.arm(ComposedEvent(m.event, m.only, written=True, file=m.file)),
-    )
+    add(fire_requests.FireRequested, lambda m: controllers.fire.ask(m.asked))
+    add(fire_requests.FireOnSaveRequested, lambda m: controllers.fire.arm(m.asked))
     add(fire_requests.EnvironmentChosen, lambda m: controllers.workspaces.use_environment(m.name))
     add(fire_requests.FuzzRequested, lambda m: controllers.fire.fuzz(m.event, m.only))
     add(fire_requests.SessionRequested, lambda m: controllers.fire.play(m.text))
     add(fire_requests.StepRequested, lambda m: controllers.fire.step(m.word))
-    add(fire_requests.CancelRequested, lambda _: controllers.fire.cancel())
-    add(fire_requests.DebuggerRequested, lambda _: controllers.debugging.open())
     add(
         messages.ComposeForHookRequested,
         lambda m: context.compose_event(m.key, m.hook if m.fires else None, m.hook, fires=m.fires),
@@ -117,22 +125,18 @@ def _route_runs(routes: MessageRoutes, controllers: Controllers) -> None:
     add(messages.HandlerStopped, lambda m: controllers.debugging.stopped(m))
     add(messages.DebugEnded, lambda _: controllers.debugging.ended())
     add(fire_requests.ReplayRequested, lambda m: controllers.comparing.replay(m.start))
-    add(fire_requests.ComparisonRequested, lambda _: controllers.comparing.show())
     add(LogPane.RunRequested, lambda m: controllers.fire.show_run(m.number))
     add(messages.PastRunsLoaded, lambda m: controllers.scan.past_runs(m))
 
 
 def _route_saved_events(routes: MessageRoutes, controllers: Controllers) -> None:
-    """Add the routes of saved and recorded events."""
     add = routes.add
-    add(fire_requests.SavedEventsRequested, lambda _: controllers.saved.show_list())
     add(fire_requests.SaveEventRequested, lambda m: controllers.saved.save(m))
     add(fire_requests.AcceptRequested, lambda m: controllers.saved.accept(m.number, m.checked))
     add(
         LogPane.RealEventRequested,
         lambda m: (controllers.real.save if m.save else controllers.real.open)(m.name),
     )
-    add(LogPane.TapStatusRequested, lambda _: controllers.real.show_lists())
     add(LogPane.DetailsRequested, lambda m: controllers.real.details(m.entry))
     add(LogPane.SessionRequested, lambda m: controllers.real.show_session(m.session))
     add(messages.RealEventsReported, lambda m: controllers.real.show(m))
@@ -147,27 +151,18 @@ def _route_hooks(routes: MessageRoutes, context: ConsoleContext, controllers: Co
     add(messages.SettingsWritten, lambda m: controllers.edits.written(m))
     add(messages.WhyRequested, lambda m: _show_why(context, m))
     add(messages.FixRequested, lambda m: controllers.fixes.ask(m))
-    add(messages.FixAllRequested, lambda _: controllers.fixes.ask_all())
     add(messages.EditorRequested, lambda m: controllers.editor.open(m.place))
-    add(fire_requests.SourceEditRequested, lambda m: controllers.editor.open(FilePosition(m.path, m.line)))
     add(messages.TrustRequested, lambda m: controllers.trust.ask(m.folders))
-    add(fire_requests.FoldersTrustRequested, lambda m: controllers.trust.ask(m.folders))
     add(messages.TrustWritten, lambda m: controllers.trust.written(m))
     add(messages.QuarantineEndRequested, lambda m: controllers.fire.lift_quarantine(m.hook))
-    add(messages.NewHookRequested, lambda _: controllers.new.ask())
-    add(messages.PacksRequested, lambda _: controllers.packs.open())
     add(messages.HostsRequested, lambda m: controllers.hosts.handle(m.what))
-    add(messages.WhatIfRequested, lambda _: controllers.whatif.open())
 
 
 def _route_scans(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
-    """Add the routes of state changes and scans."""
     add = routes.add
     add(messages.StateChanged, lambda m: controllers.scan.changed(m))
-    add(messages.ScanRequested, lambda _: controllers.scan.scan())
     add(messages.FilesChanged, lambda m: controllers.scan.files_changed(m))
     add(messages.PreferencesSaved, lambda _: controllers.preferences.read_again())
-    add(messages.UndoRequested, lambda _: context.bridge.plan_undo())
     add(ModeTab.Clicked, lambda m: context.change(ModeChosen(m.mode)))
 
 

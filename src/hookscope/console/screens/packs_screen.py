@@ -192,7 +192,6 @@ class PacksScreen(Dialog[None]):
             self.show(self._rows, self._view)
 
     def _draw(self) -> None:
-        """Draw the sheet of the selected pack."""
         row, view = self.row, self._view
         if view is None:
             return

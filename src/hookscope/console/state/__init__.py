@@ -1,4 +1,1 @@
-"""The console's state, the messages that change it, and the rows and entries it holds.
-
-No widget and no call to the workbench.
-"""
+"""The console's state, its messages, rows and entries. No widgets and no calls of the workbench."""

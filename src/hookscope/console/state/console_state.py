@@ -104,21 +104,14 @@ def arrange_panes(
         return PaneLayout(size, mode, ("list", side, "fire", *(("start",) if start else ()), "log"))
     if mode != "hooks":
         return PaneLayout(size, mode, (mode,))
+    if size == "small" and reading:
+        return PaneLayout(size, mode, (side,))
     if size == "small":
-        return PaneLayout(size, mode, _small_panes(height, side, reading, start))
-    return PaneLayout(size, mode, ("list", side, *_panes_below(height, start)))
-
-
-def _small_panes(height: int, side: Side, reading: bool, start: bool) -> tuple[Pane, ...]:
-    if reading:
-        return (side,)
-    return ("list", "start") if start and height >= 20 else ("list",)
-
-
-def _panes_below(height: int, start: bool) -> tuple[Pane, ...]:
+        return PaneLayout(size, mode, ("list", "start") if start and height >= 20 else ("list",))
+    below: tuple[Pane, ...] = ("log",) if height >= 30 else ()
     if start and height >= 24:
-        return ("start",)
-    return ("log",) if height >= 30 else ()
+        below = ("start",)
+    return PaneLayout(size, mode, ("list", side, *below))
 
 
 def too_small(width: int, height: int) -> str:

@@ -16,32 +16,19 @@ if TYPE_CHECKING:
     from hookscope.authoring.testing.saved_events import SavedDraft
     from hookscope.authoring.testing.test_runs import SavedEventResult
     from hookscope.console.panes.fire.event_draft import EventDraft
+    from hookscope.console.state.console_state import ComposedEvent
     from hookscope.model.run import Event
-    from hookscope.model.trust import TrustTarget
 
 
 StepCommand = Literal["run_it", "pass_over", "run_all"]
 
 
 class FireRequested(ConsoleMessage):
-    """Request to fire an event: only at the hook `only` if given, and on copies if `guarded`.
+    """Request to fire an event."""
 
-    `file` is the event's saved event, and `options` has further fire options. In a `written` event the
-    variables are not filled yet.
-    """
-
-    def __init__(
-        self,
-        event: Event,
-        only: str | None,
-        guarded: bool = False,
-        file: Path | None = None,
-        options: FireOptions | None = None,
-        written: bool = False,
-    ) -> None:
+    def __init__(self, asked: ComposedEvent) -> None:
         super().__init__()
-        self.event, self.only, self.guarded, self.file, self.options = event, only, guarded, file, options
-        self.written = written
+        self.asked = asked
 
 
 class StepRequested(ConsoleMessage):
@@ -50,10 +37,6 @@ class StepRequested(ConsoleMessage):
     def __init__(self, word: StepCommand) -> None:
         super().__init__()
         self.word: StepCommand = word
-
-
-class DebuggerRequested(ConsoleMessage):
-    """Request to show the handler that is being debugged."""
 
 
 class PartsMounted(Message):
@@ -82,9 +65,9 @@ class EnvironmentChosen(ConsoleMessage):
 class FireOnSaveRequested(ConsoleMessage):
     """Request to fire this event whenever a file is saved, or to stop that."""
 
-    def __init__(self, event: Event, only: str | None, file: Path | None = None) -> None:
+    def __init__(self, asked: ComposedEvent) -> None:
         super().__init__()
-        self.event, self.only, self.file = event, only, file
+        self.asked = asked
 
 
 class SaveEventRequested(ConsoleMessage):
@@ -97,10 +80,6 @@ class SaveEventRequested(ConsoleMessage):
     def __init__(self, saved: SavedDraft, file: Path | None, draft: EventDraft, accept: bool = False) -> None:
         super().__init__()
         self.saved, self.file, self.draft, self.accept = saved, file, draft, accept
-
-
-class SavedEventsRequested(ConsoleMessage):
-    """Request to show the list of saved events."""
 
 
 class FuzzRequested(ConsoleMessage):
@@ -119,10 +98,6 @@ class ReplayRequested(ConsoleMessage):
         self.start = start
 
 
-class ComparisonRequested(ConsoleMessage):
-    """Request to compare the shown run with another one."""
-
-
 class AcceptRequested(ConsoleMessage):
     """Request to accept a run's results as what its saved event expects."""
 
@@ -137,26 +112,6 @@ class SessionRequested(ConsoleMessage):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.text = text
-
-
-class CancelRequested(ConsoleMessage):
-    """Request to cancel the current run."""
-
-
-class SourceEditRequested(ConsoleMessage):
-    """Request to open the editor at a line of a file."""
-
-    def __init__(self, path: Path, line: int) -> None:
-        super().__init__()
-        self.path, self.line = path, line
-
-
-class FoldersTrustRequested(ConsoleMessage):
-    """Request to trust these folders."""
-
-    def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
-        super().__init__()
-        self.folders = folders
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,10 +247,7 @@ def _row_lies_in(row: HookRow, folder: Folder) -> bool:
 
 
 def _style_counts(rows: Sequence[HookRow]) -> dict[StateStyle, int]:
-    """Count the rows of each state style.
-
-    There are few styles, which rows share, so they are counted by identity.
-    """
+    """Count the rows of each state style, by identity: rows share the few styles."""
     counted = Counter(id(row.state_style) for row in rows)
     styles = {id(row.state_style): row.state_style for row in rows}
     counts: Counter[StateStyle] = Counter()

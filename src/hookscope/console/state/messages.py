@@ -111,24 +111,18 @@ class FixRequested(ConsoleMessage):
         super().__init__()
 
 
-class FixAllRequested(ConsoleMessage):
-    """Request to fix all mistakes in hooks' own files."""
+Command = Literal[
+    "cancel", "compare runs", "debugger", "fix all", "new hook", "packs", "saved events", "scan",
+    "tap status", "undo", "what if",
+]  # fmt: skip
 
 
-class NewHookRequested(ConsoleMessage):
-    """Request to create a hook, pack, plugin or module."""
+class CommandRequested(ConsoleMessage):
+    """A request that has no data."""
 
-
-class PacksRequested(ConsoleMessage):
-    """Request to show the packs of this host."""
-
-
-class WhatIfRequested(ConsoleMessage):
-    """Request to show the what-if form."""
-
-
-class UndoRequested(ConsoleMessage):
-    """Request to undo the last edit."""
+    def __init__(self, command: Command) -> None:
+        self.command: Command = command
+        super().__init__()
 
 
 class TogglePlanned(ConsoleMessage):
@@ -151,7 +145,7 @@ class UndoPlanned(ConsoleMessage):
 
 
 class SettingsWritten(ConsoleMessage):
-    """Settings were changed, or `problem` says why not. `undoing`: the edit that was undone."""
+    """Settings were changed, or `problem` has the reason why not. `undoing`: the edit that was undone."""
 
     def __init__(self, subject: str, text: str, problem: str = "", undoing: Undoing | None = None) -> None:
         self.subject, self.text, self.problem, self.undoing = subject, text, problem, undoing
@@ -225,12 +219,8 @@ class FilesChanged(ConsoleMessage):
         super().__init__()
 
 
-class ScanRequested(ConsoleMessage):
-    """Request to scan everything again."""
-
-
 class TrustWritten(ConsoleMessage):
-    """Folders were trusted, or `problem` says why not."""
+    """Folders were trusted, or `problem` has the reason why not."""
 
     def __init__(self, folders: tuple[Path, ...], problem: str = "") -> None:
         self.folders, self.problem = folders, problem
@@ -266,7 +256,7 @@ class StepsReported(ConsoleMessage):
 
 
 class FiringEnded(ConsoleMessage):
-    """A run has ended, or `problem` says why it has no result. Number 0: it was never started."""
+    """A run has ended, or `problem` has the reason why it has no result. Number 0: it was never started."""
 
     def __init__(self, number: int, run: Run | None, problem: str = "") -> None:
         self.number, self.run, self.problem = number, run, problem
@@ -274,7 +264,7 @@ class FiringEnded(ConsoleMessage):
 
 
 class SessionEnded(ConsoleMessage):
-    """A session has ended, or `problem` says why it could not be simulated."""
+    """A session has ended, or `problem` has the reason why it could not be simulated."""
 
     def __init__(self, result: SimulationResult | None, problem: str = "") -> None:
         self.result, self.problem = result, problem
@@ -282,10 +272,7 @@ class SessionEnded(ConsoleMessage):
 
 
 class RealEventsReported(ConsoleMessage):
-    """New real events in the spool, or new runs of other programs: a log entry each.
-
-    `activity`: the hooks that they concern.
-    """
+    """New real events, or runs of other programs: a log entry each. `activity`: the hooks they concern."""
 
     def __init__(
         self, entries: tuple[LogEntry, ...], activity: Activity, runs: tuple[PastRun, ...] = ()

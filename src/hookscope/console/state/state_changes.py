@@ -121,25 +121,15 @@ def _is_bool(value: Any) -> bool:
 FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "mode": _one_of(*get_args(Mode)),
     "side": _one_of(*get_args(Side)),
-    "reading": _is_bool,
     "zoom": _one_of(*MODE_OF),
-    "selected": _is_text,
-    "filter": _is_text,
     "grouping": _one_of(*GROUPINGS),
-    "start_hidden": _is_bool,
     "part": _one_of("composer", "plan", "run"),
-    "form": _is_bool,
-    "dialect": _is_text,
-    "environment": _is_text,
+    **dict.fromkeys(("reading", "start_hidden", "form"), _is_bool),
+    **dict.fromkeys(("selected", "filter", "dialect", "environment"), _is_text),
 }
 DRAFT_FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
-    "key": _is_text,
-    "only": _is_text,
-    "session": _is_text,
-    "text": _is_text,
-    "ctx_text": _is_text,
     "held": _is_bool,
-    "file": _is_text,
+    **dict.fromkeys(("key", "only", "session", "text", "ctx_text", "file"), _is_text),
 }
 
 
@@ -190,7 +180,7 @@ class RowSelected:
 
 @dataclass(frozen=True, slots=True)
 class RowJumpedTo:
-    """A row was selected from outside the list, which has to follow.
+    """A row was selected outside the list, and the list must show it.
 
     `event`: the event that the sheet beside the list explains; empty: the hook's first event.
     """

@@ -193,13 +193,13 @@ class ThemeManager:
         problems = list(read.wanted.problems)
         user_themes: dict[str, Theme] = {}
         for file in read.files:
-            made = user_theme_of(file)
-            problems += made.problems
+            theme, faults = user_theme_of(file)
+            problems += faults
             if file.name in self._shipped:
                 sentence = f"A theme {one_line(file.name, 40)} already exists: rename the file."
-                problems.append(Problem(sentence, made.place))
+                problems.append(Problem(sentence, FilePosition(file.file, 1)))
             else:
-                user_themes[file.name] = made.theme
+                user_themes[file.name] = theme
         for removed in self._mine.keys() - user_themes.keys():
             self.app.unregister_theme(removed)
         for theme in user_themes.values():
@@ -243,17 +243,11 @@ class ThemeManager:
 PALETTE_COLORS = tuple(field.name for field in fields(Palette) if field.name != "dark")
 
 
-@dataclass(frozen=True, slots=True)
-class UserTheme:
-    """The theme of a file, as far as it is valid, and the file's problems."""
+def user_theme_of(file: ThemeFile) -> tuple[Theme, list[Problem]]:
+    """Return the theme of a file, as far as it is valid, and the file's problems.
 
-    theme: Theme
-    problems: tuple[Problem, ...]
-    place: FilePosition
-
-
-def user_theme_of(file: ThemeFile) -> UserTheme:
-    """Return the theme of a file. Unknown names and colours keep the base theme's colour."""
+    Unknown names and colours keep the base theme's colour.
+    """
     problems = list(file.problems)
     colours: dict[str, str] = {}
     dark: bool | None = None
@@ -276,7 +270,7 @@ def user_theme_of(file: ThemeFile) -> UserTheme:
     if dark is None:
         dark = Color.parse(colours["background"]).brightness < 0.5 if "background" in colours else True
     theme = theme_of(file.name, palette_with(DARK_PALETTE if dark else LIGHT_PALETTE, colours, dark))
-    return UserTheme(theme, tuple(problems), FilePosition(file.file, 1))
+    return theme, problems
 
 
 def _color(value: object) -> str | None:

@@ -1,4 +1,1 @@
-"""Widgets that several panes and dialogs use, and the overrides of Textual's painting.
-
-No widget depends on a pane.
-"""
+"""Widgets for several panes and dialogs, which depend on no pane, and overrides of Textual's painting."""

@@ -18,7 +18,7 @@ from textual.widgets import Static
 from hookscope.console.keymap.active_keys import key_hints, key_of
 from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.console_state import Mode
-from hookscope.console.state.messages import EditorRequested, WhatIfRequested
+from hookscope.console.state.messages import CommandRequested, EditorRequested
 from hookscope.console.theme.text_styles import (
     FAINT,
     IGNORED_FILE,
@@ -112,17 +112,17 @@ def state_counts(found: Mapping[StateStyle, int], width: int) -> Content:
     order = [style for style in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE) if found.get(style)]
     urgent = [style for style in URGENT_STYLES if found.get(style)]
     for shown_count in range(len(order), -1, -1):
-        parts = [_state_count(found[style], style) for style in order if style in urgent[:shown_count]]
+        parts = [
+            Content.assemble((style.glyph, style.style), f" {found[style]} ", (style.word, MUTED))
+            for style in order
+            if style in urgent[:shown_count]
+        ]
         hidden_count = sum(found[style] for style in urgent[shown_count:])
         hidden_part = [Content.styled(f"+{hidden_count}", MUTED)] if hidden_count else []
         text = Content.assemble(Content("   ").join([*parts, *hidden_part]), " ")
         if text.cell_length <= width:
             return text
     return text.truncate(max(0, width), ellipsis=True)
-
-
-def _state_count(number: int, style: StateStyle) -> Content:
-    return Content.assemble((style.glyph, style.style), f" {number} ", (style.word, MUTED))
 
 
 class ModeTab(Static):
@@ -181,14 +181,6 @@ class ConsoleHeader(Widget):
                 yield ModeTab(mode, name, current=mode == self.mode)
             yield Static(id="counts")
 
-    def on_resize(self) -> None:
-        self._show()
-
-    def watch_view(self) -> None:
-        self._show()
-
-    watch_counts_by_style = watch_armed = watch_watching = watch_verified = watch_view
-
     def name_keys(self) -> None:
         """Show the active keys in the tabs."""
         self.watch_mode(self.mode)
@@ -215,6 +207,8 @@ class ConsoleHeader(Widget):
             mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
             text = Content.assemble(text, "  ", mark, safe_line(self.watching).stylize(FAINT), " ")
         self.query_one("#counts", Static).update(text, layout=False)
+
+    on_resize = watch_view = watch_counts_by_style = watch_armed = watch_watching = watch_verified = _show
 
 
 MOST_PROBLEMS = 2  # lines; further problems are only counted
@@ -263,13 +257,6 @@ class ProblemLines(Static):
         self.problems, self._machine, self._notice = problems, machine, notice
         self._lay_out()
 
-    def name_keys(self) -> None:
-        """Show the active keys."""
-        self._lay_out()
-
-    def on_resize(self) -> None:
-        self._lay_out()
-
     def on_click(self) -> None:
         place = next((problem.place for problem in self.problems if problem.place is not None), None)
         if place is not None:
@@ -280,6 +267,8 @@ class ProblemLines(Static):
         if self._machine is not None:
             width = self.size.width or self.app.size.width
             self.update(problem_text(self.problems, self._machine, width, self._notice))
+
+    name_keys = on_resize = _lay_out
 
 
 ASSUMED_SIGN = "≈ what if: "
@@ -316,16 +305,11 @@ class WhatIfStrip(Static):
         self.display = bool(words)
         self._lay_out()
 
-    def name_keys(self) -> None:
-        """Show the active keys."""
-        self._lay_out()
-
-    def on_resize(self) -> None:
-        self._lay_out()
-
     def on_click(self) -> None:
-        self.post_message(WhatIfRequested())
+        self.post_message(CommandRequested("what if"))
 
     def _lay_out(self) -> None:
         if self.words:
             self.update(strip_line(self.words, self.size.width or self.app.size.width))
+
+    name_keys = on_resize = _lay_out

@@ -18,6 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Label
 
 from hookscope.console.keymap.active_keys import with_keys
+from hookscope.console.keymap.available_actions import bindings_of_scope
 from hookscope.console.theme.text_styles import MUTED, safe_word
 
 
@@ -58,25 +59,19 @@ class FilterBox(FilterField):
     ]
 
 
+_LOG_FILTER_ACTIONS = (
+    ("escape", "drop", "filter_drop", "Clear", "Show all entries again"),
+    ("down", "submit", "filter_keep", "To the log", "Keep the filter and return"),
+    ("up", "again", "filter_again", "Again", "Restore the cleared filter"),
+)
+
+
 class FilterInput(FilterField):
     """The filter of the log."""
 
     AGAIN = "log.filter_again"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "drop", "Clear", id="log.filter_drop", tooltip="Show all entries again"),
-        Binding(
-            "down",
-            "submit",
-            "To the log",
-            show=False,
-            id="log.filter_keep",
-            tooltip="Keep the filter and return",
-        ),
-        Binding(
-            "up", "again", "Again", show=False, id="log.filter_again", tooltip="Restore the cleared filter"
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of_scope("log", _LOG_FILTER_ACTIONS, {"filter_drop"})]
     DEFAULT_CSS = """
     FilterInput { display: none; background: transparent; color: $text; }
     FilterInput.-open { display: block; }

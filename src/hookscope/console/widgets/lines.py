@@ -101,7 +101,9 @@ class TextLines(Widget):
         """Set the lines; return the numbers of those that have changed."""
         before, self._said = self._said, [*lines]
         pairs = enumerate(zip_longest(before, self._said))
-        others = tuple(number for number, (old, new) in pairs if not _looks_the_same(old, new))
+        others = tuple(
+            number for number, (old, new) in pairs if old is None or new is None or not old.is_same(new)
+        )
         for number in others:
             self._strips.discard(number)
         return others
@@ -136,10 +138,6 @@ class TextLines(Widget):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         return selection.extract("\n".join(line.plain for line in self._said)), "\n"
-
-
-def _looks_the_same(before: Content | None, now: Content | None) -> bool:
-    return before is not None and now is not None and before.is_same(now)
 
 
 class ScrollBox(VerticalScroll):
@@ -279,11 +277,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     def as_text(self, width: int = 120) -> str:
         """Return all lines as plain text."""
         heading = self.heading(width)
-        lines = [*([heading] if heading is not None else []), *self._all_lines(width)]
+        lines = [
+            *([heading] if heading is not None else []),
+            *(self.line_at(index, width) for index in range(self.line_count)),
+        ]
         return "".join(f"{line.plain.rstrip()}\n" for line in lines)
-
-    def _all_lines(self, width: int) -> Iterator[Content]:
-        return (self.line_at(index, width) for index in range(self.line_count))
 
     def lines_changed(self) -> None:
         """Measure and draw again; the cursor and the scroll position stay."""

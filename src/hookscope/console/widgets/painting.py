@@ -277,7 +277,7 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
         return bool(getattr(self.app, "_batch_count", 0))
 
     def _screen_resized(self, size: Size) -> None:
-        """Keep pending layout requests if the size is unchanged while the app gathers."""
+        """Keep pending layout requests if the size is unchanged while the app gathers changes."""
         if size != self._compositor.size or not self._gathers:
             super()._screen_resized(size)
 
@@ -347,7 +347,6 @@ NO_BARS = False, False  # of a widget that did not exist yet
 
 
 def _scroll_bars(part: Widget) -> ScrollBars:
-    """Return which scroll bars the widget shows."""
     return part.show_vertical_scrollbar, part.show_horizontal_scrollbar
 
 

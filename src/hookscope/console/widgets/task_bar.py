@@ -18,7 +18,7 @@ from hookscope.model.run import Run
 
 @dataclass(frozen=True)
 class Task:
-    """What to do, in a sentence that names keys as `{action}`, and how to tell that it is done."""
+    """A task in one sentence, which names keys as `{action}`, and the check that it is done."""
 
     text: str
     shown: Callable[[ConsoleState], bool] = lambda _: False  # True if the screen shows that it is done

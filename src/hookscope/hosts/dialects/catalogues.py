@@ -43,7 +43,9 @@ def mistaken_names() -> Mapping[str, EventTypo]:
 @cache
 def _read_catalogue_file(name: str, version: str = "") -> Catalogue:
     found = read_catalogue(read_data_file(name))
-    return Catalogue((event for event in found.events if event.is_sent_by(version)), found.own_renamed)
+    return Catalogue(
+        (event.in_version(version) for event in found.events if event.is_sent_by(version)), found.own_renamed
+    )
 
 
 def read_data_file(name: str) -> bytes:

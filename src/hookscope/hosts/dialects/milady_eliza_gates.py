@@ -31,10 +31,7 @@ ProgramFinder = Callable[[str, Host], str | None]
 
 
 def fields_gate(looked_up: tuple[str, ...]) -> GateRule:
-    """Return a gate rule that fails if a field's type ends the whole load.
-
-    `looked_up` are the lists whose items must be strings.
-    """
+    """Return a rule that fails if a field's type ends the load. `looked_up` lists must hold only strings."""
 
     def rule(hook: Hook, host: Host) -> Gate:
         if hook.kind == "legacy":
@@ -88,7 +85,7 @@ def bins_gate(find: ProgramFinder) -> GateRule:
 
 
 def any_bins_gate(find: ProgramFinder) -> GateRule:
-    """Return the check that `find` finds one of the programs in `anyBins`."""
+    """Return a rule that passes if `find` finds one of the programs in `anyBins`."""
 
     def rule(hook: Hook, host: Host) -> Gate:
         needed = hook.meta.requires.any_bins
@@ -166,7 +163,7 @@ def _folded(path: str) -> str:
 
 
 def _endings(name: str, host: Host) -> tuple[str, ...]:
-    """Return the endings that Windows appends to a name without one, in lower case first."""
+    """Return the endings that Windows tries for a name without one: each in lower case, then as listed."""
     if host.machine.platform != "win32" or "." in name.rpartition("/")[2][1:]:
         return ()
     listed = [part.strip() for part in host.env.get("PATHEXT", ENDINGS).split(";")]

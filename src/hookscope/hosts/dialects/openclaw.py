@@ -1,4 +1,4 @@
-"""OpenClaw's internal hooks and those of its plugins, as its guides say (seeds 003 and 004)."""
+"""OpenClaw's internal hooks and those of its plugins, as its guides describe them (seeds 003 and 004)."""
 
 from functools import partial
 from pathlib import Path

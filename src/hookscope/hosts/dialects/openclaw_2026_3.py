@@ -13,7 +13,13 @@ from hookscope.hosts.dialects.openclaw_2026_7 import (
     RULES_OF_COMMAND,
     RULES_OF_SWITCHES,
 )
-from hookscope.hosts.dialects.openclaw_2026_9 import CATALOGUE, CHECKED_PLUGINS, CONFIG, gates_of_plugins
+from hookscope.hosts.dialects.openclaw_2026_9 import (
+    CATALOGUE,
+    CHECKED_PLUGINS,
+    CONFIG,
+    gates_of_plugins,
+    plugin_failure,
+)
 from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand, RefusalFrame
 from hookscope.hosts.dialects.openclaw_2026_9_settings import older_loaded_settings, older_settings_issues
 from hookscope.hosts.folders import shipped_gates
@@ -22,6 +28,10 @@ from hookscope.hosts.gates import config
 from hookscope.hosts.gates.os import OS
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
 from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
+from hookscope.hosts.plugins.plugin_gates import access_of
+from hookscope.hosts.plugins.plugin_policy import PluginTexts
+from hookscope.hosts.plugins.shipped_merge_rules import CONTEXTS, SYSTEM_CONTEXTS, older_merge_rules
+from hookscope.hosts.plugins.tool_names import ToolNames
 
 CONFIG_2026_3 = replace(CONFIG, as_loaded=partial(older_loaded_settings, is_oldest=True))
 RULES = {
@@ -61,20 +71,32 @@ OPENCLAW_2026_3 = replace(
         ),
         replace(
             PLUGINS_2026_7,
-            shape=replace(PLUGINS_2026_7.shape, reads_json5=False, checks_packages=False),
+            shape=replace(
+                PLUGINS_2026_7.shape,
+                reads_json5=False,
+                checks_packages=False,
+                access=partial(access_of, conversations=(), prompts=("before_prompt_build",)),
+            ),
             gate_rules=GATES_OF_PLUGINS,
             check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS, is_old=True, is_oldest=True).issues,
             merge_rules={
                 **PLUGINS_2026_7.merge_rules,
+                **older_merge_rules(CONTEXTS[0], *SYSTEM_CONTEXTS, has_origin=False),
                 "message_sending": MergeRule(
                     last_answer_wins("content", sticky="cancel"), answer_members=("content", "cancel")
                 ),
             },
             fail_closed_events=PLUGINS_2026_7.fail_closed_events - {"before_tool_call"},
+            ignored_options=PLUGINS_2026_7.ignored_options | {"timeoutMs"},
+            texts=PluginTexts(names_type=True),
         ),
     ),
     bundled_names=frozenset({"boot-md", "bootstrap-extra-files", "command-logger", "session-memory"}),
-    load_rules=replace(OPENCLAW_2026_6.load_rules, adds_to_earlier_loads=True),
+    load_rules=replace(
+        OPENCLAW_2026_6.load_rules,
+        adds_to_earlier_loads=True,
+        refusal_of_module=partial(plugin_failure, refusals={}, tools=ToolNames()),
+    ),
     settings_rules=replace(
         OPENCLAW_2026_6.settings_rules,
         check=partial(older_settings_issues, "2026_3"),

@@ -17,6 +17,7 @@ from hookscope.hosts.dialects.openclaw_2026_9 import (
     PACKS,
     PLUGIN_HOOKS,
     gates_of_plugins,
+    plugin_failure,
 )
 from hookscope.hosts.dialects.openclaw_2026_9_command import CommandRules, OpenClawCommand, RefusalFrame
 from hookscope.hosts.dialects.openclaw_2026_9_settings import older_loaded_settings, older_settings_issues
@@ -27,7 +28,10 @@ from hookscope.hosts.gates import config
 from hookscope.hosts.gates.env import ENV
 from hookscope.hosts.gates.path import PATH, own_folder_gate
 from hookscope.hosts.gates.rules import cached_by_field, rules_of
+from hookscope.hosts.plugins.plugin_gates import CONVERSATION_EVENTS, PROMPT_INJECTION_EVENTS, access_of
+from hookscope.hosts.plugins.shipped_merge_rules import CONTEXTS, SYSTEM_CONTEXTS, older_merge_rules
 from hookscope.hosts.plugins.shipped_plugin_gates import PluginSwitches
+from hookscope.hosts.plugins.tool_names import ToolNames
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 
@@ -65,14 +69,23 @@ GATES_OF_PLUGINS = dict(gates_of_plugins(switches=RULES_OF_SWITCHES, files_need_
 del GATES_OF_PLUGINS["packages"]
 PLUGINS_2026_7 = replace(
     PLUGIN_HOOKS,
-    shape=replace(PLUGIN_HOOKS.shape, splits_packages=False),
+    shape=replace(
+        PLUGIN_HOOKS.shape,
+        splits_packages=False,
+        access=partial(
+            access_of,
+            conversations=tuple(name for name in CONVERSATION_EVENTS if name not in PROMPT_INJECTION_EVENTS),
+        ),
+    ),
     gate_rules=GATES_OF_PLUGINS,
     check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS, is_old=True).issues,
     commands_check_settings=True,
-    merge_rules={
-        **PLUGIN_HOOKS.merge_rules,
-        "before_agent_start": PLUGIN_HOOKS.merge_rules["before_prompt_build"],
-    },
+    merge_rules={**PLUGIN_HOOKS.merge_rules, **older_merge_rules(*CONTEXTS, *SYSTEM_CONTEXTS)},
+    isolated_events=frozenset(),
+    frozen_events=frozenset(),
+    ignored_options=frozenset(
+        {"matcher", "eligibleTriggers", "eligibleDispatchKinds", "requiresToolAuthority"}
+    ),
 )
 NO_FUNCTION = "Handler '{export}' from {name} is not a function"
 REFUSAL = RefusalFrame(
@@ -121,6 +134,7 @@ OPENCLAW_2026_7: Dialect = replace(
         no_function=NO_FUNCTION,
         strict_check=None,
         has_strict_loads=False,
+        refusal_of_module=partial(plugin_failure, tools=ToolNames()),
     ),
     command=OpenClawCommand(CONFIG_2026_7, rules=RULES_OF_COMMAND),
     catalogue=partial(CATALOGUE, version="2026.7"),
@@ -135,4 +149,5 @@ OPENCLAW_2026_6 = replace(
     loader_messages=replace(OPENCLAW_2026_7.loader_messages, never_sent=None),
     settings_rules=replace(OPENCLAW_2026_7.settings_rules, check=partial(older_settings_issues, "2026_6")),
     command=OpenClawCommand(CONFIG_2026_7, rules=replace(RULES_OF_COMMAND, shows_unknown_events=False)),
+    catalogue=partial(CATALOGUE, version="2026.6"),
 )

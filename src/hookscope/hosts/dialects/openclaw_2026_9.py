@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -177,19 +178,22 @@ def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ..
     return plugin_places(host, *extensions_folders(host), manifest=MANIFEST, configured_first=True)
 
 
-def plugin_failure(module: Module) -> Failure | None:
+REFUSALS = {UNNAMED: "hook registration missing name", ASYNC_REGISTER: "plugin register must be synchronous"}
+
+
+def plugin_failure(
+    module: Module, refusals: Mapping[str, str] = REFUSALS, tools: ToolNames = TOOLS
+) -> Failure | None:
     """Return the first reason why the program rejects the plugin of this module, in the program's words."""
     for fault in module.findings:
         if fault.startswith(MISNAMED):
             manifest, _, own = fault.removeprefix(MISNAMED).partition("\n")
             text = f'plugin id mismatch (config uses "{manifest}", export uses "{own}")'
             return Failure("Error", text, phase="load")
-    if UNNAMED in module.findings:
-        return Failure("Error", "hook registration missing name", phase="load")
-    if (failure := TOOLS.registration_failure(module)) is not None:
+    if (failure := tools.registration_failure(module)) is not None:
         return failure
-    waits = ASYNC_REGISTER in module.findings
-    return Failure("Error", "plugin register must be synchronous", phase="load") if waits else None
+    texts = (text for finding, text in refusals.items() if finding in module.findings)
+    return next((Failure("Error", text, phase="load") for text in texts), None)
 
 
 CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False, version="2026.9")

@@ -277,7 +277,7 @@ class OpenClawCommand:
         return hook_reports(host, inventory, needs_events=self.rules.needs_events)
 
     def _refused_agent(self, host: Host) -> CommandOutput | None:
-        """Return the output for an agent that is not in the settings. Without agents there, `main` exists."""
+        """Return the output for an unknown agent. If the settings have no agents, only `main` exists."""
         agent = host.overrides.agent
         if agent is None:
             return None

@@ -268,7 +268,6 @@ def _key_advice(path: KeySteps, key: str) -> str:
 
 
 def _known_at(path: KeySteps) -> Iterable[str]:
-    """Return the keys allowed at a path."""
     shape: Any = settings_shape(VERSION)
     for step in path:
         if isinstance(step, int):

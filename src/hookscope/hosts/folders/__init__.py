@@ -154,10 +154,7 @@ class FolderSystem:
 
 
 def folder_system_of(dialect: Dialect) -> FolderSystem:
-    """Return the folder system of a dialect, to derive another version from it.
-
-    Raises LookupError if the dialect has none.
-    """
+    """Return a dialect's folder system, to derive another version. Raises LookupError if it has none."""
     system = dialect.system_of("folder")
     if not isinstance(system, FolderSystem):
         raise LookupError(f"{dialect.name} has no HOOK.md folders")

@@ -327,10 +327,7 @@ def _without_handler(
 
 
 def _manifest_bytes(manifest: Path, search: HookSearch) -> bytes:
-    """Read a HOOK.md.
-
-    Raises OSError, also for a folder or a file too large, and FormatError for a header without an end.
-    """
+    """Read a HOOK.md. Raises OSError, also for folders and large files; FormatError for an endless header."""
     files, longest = search.files, search.shape.longest_header
     facts = files.facts(manifest)
     if facts is None or not facts.file:

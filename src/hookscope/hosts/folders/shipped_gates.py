@@ -213,10 +213,7 @@ def loader_switch_gate(hook: Hook, host: Host) -> Gate:
 
 @dataclass(frozen=True, slots=True)
 class EnabledGate:
-    """Check that this hook is enabled (req-07).
-
-    A plugin's hook always is; a workspace hook only if `enabled` in its entry is true.
-    """
+    """Check that the hook is enabled: a plugin's always, a workspace hook only by its entry (req-07)."""
 
     workspace_reason: str
 
@@ -312,7 +309,6 @@ def names_in_entries(host: Host) -> frozenset[str]:
 
 
 def _names_switched_on(host: Host) -> frozenset[str]:
-    """Return the hook names of the entries that are not disabled."""
     named = _entries_by_name(host).items()
     return host.cached(
         _names_switched_on, lambda: frozenset(name for name, listed in named if not all(map(_is_off, listed)))

@@ -91,7 +91,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) -> tuple[str, ...]:
-    """Return a note that says why a hook has no metadata: the host logs few of these cases."""
+    """Return a note with the reason why a hook has no metadata: the host logs few of these cases."""
     if isinstance(metadata, dict) and is_truthy(metadata.get(namespace)):
         return ()
     if warnings:

@@ -48,6 +48,7 @@ class PluginSystem:
     isolated_events: frozenset[str] = frozenset()  # hooks whose handlers each get their own copy of the event
     frozen_events: frozenset[str] = frozenset()  # of those, hooks whose copies are read-only
     fail_closed_events: frozenset[str] = frozenset()
+    ignored_options: frozenset[str] = frozenset()  # of registrations, which only other versions read
     merges_ctx: bool = False  # see PluginPolicy
     texts: PluginTexts = PluginTexts()
     check_settings: SettingsCheck | None = None  # refusals because of plugins
@@ -94,7 +95,8 @@ class PluginSystem:
         event = self._with_canonical_name(event)
         if event.type in self.isolated_events and isolated_payload(event.context) is None:
             return Arrangement(())  # the policy reports the failure
-        return plugin_call_groups(event, registrations, self._event_type(event), self.order)
+        event_type = self._event_type(event)
+        return plugin_call_groups(event, registrations, event_type, self.order, self.ignored_options)
 
     def plan_key(self, event: Event) -> tuple[object, ...]:
         """Return the parts of the event that `arrange` depends on, and the event's name as written."""

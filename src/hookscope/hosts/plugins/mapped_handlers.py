@@ -40,7 +40,7 @@ class _Definitions:
 
 
 class _InvalidDefinition(Exception):
-    """A definition is not valid. The text says why; `field` names the invalid field, if known."""
+    """A definition is not valid. The text is the reason; `field` names the invalid field, if known."""
 
     def __init__(self, text: str, field: str = "") -> None:
         super().__init__(text)

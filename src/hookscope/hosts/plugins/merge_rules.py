@@ -84,15 +84,6 @@ def answered_fields(answer: Answer, handler_answer: HandlerAnswer, *names: str) 
     return {name: fields[name] for name in names if fields.get(name) is not None}
 
 
-def first_answer_wins(*names: str) -> Merge:
-    """Return a merge in which the first answer wins, field by field."""
-
-    def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
-        return Merged({**answered_fields(answer, handler_answer, *names), **answer})
-
-    return merge
-
-
 def joined_text(left: Any, right: Any) -> Any:
     """Join two texts with a blank line. If either is empty, return `right`, or `left` if `right` is None."""
     if is_truthy(left) and is_truthy(right):
@@ -106,9 +97,11 @@ def with_joined_texts(answer: Answer, handler_answer: HandlerAnswer, names: Sequ
     return {**answer, **{name: text for name, text in texts.items() if text is not None}}
 
 
-def join_texts(*names: str) -> Merge:
-    """Return a merge that joins texts in call order."""
-    return lambda answer, added: Merged(with_joined_texts(answer, added, names))
+def first_answer_wins(*names: str, texts: Sequence[str] = ()) -> Merge:
+    """Return a merge in which the first answer wins, field by field; `texts` are joined in call order."""
+    return lambda answer, added: Merged(
+        {**answered_fields(answer, added, *names), **with_joined_texts(answer, added, texts)}
+    )
 
 
 def last_answer_wins(*names: str, sticky: str) -> Merge:

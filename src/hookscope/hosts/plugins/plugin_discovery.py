@@ -132,8 +132,6 @@ class PluginShape:
 
 @dataclass(frozen=True, slots=True)
 class _ManifestFacts:
-    """The contents of a manifest."""
-
     id: str
     title: str = ""
     description: str = ""
@@ -145,7 +143,7 @@ class _ManifestFacts:
 
 
 class _NotAPlugin(Exception):
-    """The folder is not a plugin. The text says why."""
+    """The folder is not a plugin. The text is the reason."""
 
     def __init__(self, reason: str, place: FilePosition | None = None, host_error: str = "") -> None:
         super().__init__(reason)
@@ -420,10 +418,7 @@ def _relative_module(importer: str, written: str, *, root: Path, host: Host) -> 
 def _manifest(
     path: Path, names: frozenset[str], search: _PluginSearch, file: Path | None = None
 ) -> _ManifestFacts:
-    """Return the facts of the manifest; without one, only an id from the folder, or from the single `file`.
-
-    Raises _NotAPlugin.
-    """
+    """Return the manifest's facts; without one, only an id from the folder or `file`. Raises _NotAPlugin."""
     shape = search.shape
     package = read_document(path / PACKAGE, search.host) if shape.as_shipped else {}
     other_id = file.stem if file is not None else id_without_manifest(path, package, shape.package_key)
@@ -520,10 +515,7 @@ def _package_entry(path: Path, search: _PluginSearch) -> str:
 
 
 def _shipped_entries(path: Path, source: str, names: frozenset[str], search: _PluginSearch) -> list[Path]:
-    """Return the files that the program imports for a plugin's folder; the files may be missing.
-
-    Raises _NotAPlugin.
-    """
+    """Return the files, perhaps missing, that the program imports for a plugin. Raises _NotAPlugin."""
     package, key = read_document(path / PACKAGE, search.host), search.shape.package_key
     try:
         listed = package_extensions(package, key)

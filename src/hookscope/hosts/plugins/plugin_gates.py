@@ -1,6 +1,6 @@
 """The gates of a plugin's handlers as the guides describe them: one pure function each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from typing import Any
@@ -23,10 +23,10 @@ from hookscope.values import dataclass
 
 ENTRIES: KeyPath = ("plugins", "entries")
 # The events that OpenClaw's documentation calls conversation hooks.
-CONVERSATION_EVENTS = """
-before_model_resolve agent_turn_prepare before_prompt_build before_agent_reply before_agent_run llm_input
-llm_output before_agent_finalize agent_end
-"""
+CONVERSATION_EVENTS = (
+    *("before_model_resolve", "agent_turn_prepare", "before_prompt_build", "before_agent_reply"),
+    *("before_agent_run", "llm_input", "llm_output", "before_agent_finalize", "agent_end"),
+)
 PROMPT_INJECTION_EVENTS = ("agent_turn_prepare", "before_prompt_build", "heartbeat_prompt_contribution")
 
 
@@ -38,7 +38,13 @@ class PluginAccess:
     excluded_events: Mapping[str, str] = field(default_factory=dict)
 
 
-def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
+def access_of(
+    plugin: str,
+    folder: Folder,
+    host: Host,
+    conversations: Sequence[str] = CONVERSATION_EVENTS,
+    prompts: Sequence[str] = PROMPT_INJECTION_EVENTS,
+) -> PluginAccess:
     """Return the access in the plugin's entry: `hooks.timeouts`, `hooks.timeoutMs`, `allow…`.
 
     A plugin that does not ship with the host receives conversation events only if its entry allows
@@ -46,10 +52,14 @@ def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
     """
     where = (*ENTRIES, plugin, "hooks")
     hook_settings = mapping_or_empty(host.settings.get(where))
-    return PluginAccess(
-        _limits(hook_settings),
-        _denied_events(hook_settings, dotted_path(where), is_bundled=folder.source == "bundled"),
-    )
+    allowed, name = hook_settings.get("allowConversationAccess"), dotted_path(where)
+    excluded_events: dict[str, str] = {}
+    if allowed is False or (allowed is not True and folder.source != "bundled"):
+        why = f"the plugin needs {name}.allowConversationAccess to be true"
+        excluded_events |= dict.fromkeys(conversations, why)
+    if hook_settings.get("allowPromptInjection") is False:
+        excluded_events |= dict.fromkeys(prompts, f"{name}.allowPromptInjection is false")
+    return PluginAccess(_limits(hook_settings), excluded_events)
 
 
 def _limits(hook_settings: Mapping[str, Any]) -> dict[str, float]:
@@ -63,17 +73,6 @@ def _seconds(milliseconds: object) -> float | None:
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not milliseconds > 0:
         return None  # NaN is not a limit either
     return milliseconds / 1000  # the host refuses settings with more than ten minutes
-
-
-def _denied_events(hook_settings: Mapping[str, Any], where: str, *, is_bundled: bool) -> dict[str, str]:
-    excluded_events: dict[str, str] = {}
-    conversations = hook_settings.get("allowConversationAccess")
-    if conversations is False or (conversations is not True and not is_bundled):
-        why = f"the plugin needs {where}.allowConversationAccess to be true"
-        excluded_events |= dict.fromkeys(CONVERSATION_EVENTS.split(), why)
-    if hook_settings.get("allowPromptInjection") is False:
-        excluded_events |= dict.fromkeys(PROMPT_INJECTION_EVENTS, f"{where}.allowPromptInjection is false")
-    return excluded_events
 
 
 PLUGINS_PATH: KeyPath = ("plugins",)

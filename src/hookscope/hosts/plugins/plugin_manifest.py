@@ -72,10 +72,7 @@ class PackageError(ValueError):
 
 
 def package_extensions(package: Mapping[str, Any], key: str) -> tuple[tuple[str, str], ...]:
-    """Return the entry files in a package.json, each with the file built from it, or an empty text.
-
-    Raises PackageError.
-    """
+    """Return each entry file of a package.json with its built file, or an empty text. Raises PackageError."""
     own = package.get(key)
     if own is not None and not isinstance(own, Mapping):
         raise PackageError(f"{PACKAGE} {key} must be an object")

@@ -74,11 +74,16 @@ REGISTRATION_FILTERS = (
 
 
 def plugin_call_groups(
-    event: Event, registrations: Iterable[Registration], event_type: EventType | None, order: Order
+    event: Event,
+    registrations: Iterable[Registration],
+    event_type: EventType | None,
+    order: Order,
+    ignored_options: frozenset[str],
 ) -> Arrangement:
     """Group the handlers: observers and evaluators run concurrently, all others one by one."""
     excluded, calls = [], []
     for call in by_priority(registrations, order):
+        call = without_options(call, ignored_options)
         reason = skip_reason(event, call)
         if reason:
             excluded.append(NotRun(call.name, reason, call.hook))
@@ -93,6 +98,14 @@ def by_priority(registrations: Iterable[Registration], order: Order) -> list[Reg
     """Sort by priority, then in order of registration (plug-01; in the plugin guide, lower first)."""
     sign = -1 if order == "higher first" else 1
     return sorted(registrations, key=lambda call: sign * call.priority)
+
+
+def without_options(call: Registration, names: frozenset[str]) -> Registration:
+    """Return the call without these options of its registration, which the host ignores."""
+    if not names:
+        return call
+    kept = {name: value for name, value in call.options.items() if name not in names}
+    return replace(call, options=kept, limit=None if "timeoutMs" in names else call.limit)
 
 
 def with_time_limit(call: Registration, event_type: EventType | None) -> Registration:
@@ -130,13 +143,12 @@ def filter_values(event: Event) -> tuple[str, ...]:
 
 
 def _filter_value(event: Event, rule: RegistrationFilter) -> str:
-    """Return the event's value for a filter; empty if it has none."""
     value = event.context.get(rule.member, event.ctx.get(rule.member))
     return value if isinstance(value, str) else ""
 
 
 def _owner(event: Event) -> str:
-    """Return the plugin that owns the conversation; empty if the event does not say."""
+    """Return the plugin that owns the conversation; empty if the event does not name it."""
     binding = event.ctx.get("pluginBinding")
     owner = binding.get("pluginId") if isinstance(binding, Mapping) else None
     return owner if isinstance(owner, str) else ""
@@ -305,6 +317,7 @@ class PluginTexts:
     not_isolated: str = "[hooks] {hook} mutable input isolation failed"
     prefix: str = "[plugins] "  # for logged lines, not for thrown errors
     max_length: int = 0  # characters of {text}, which is then on one line; 0: unchanged
+    names_type: bool = False  # whether {text} begins with the type of the error; at synchronous hooks it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +432,8 @@ class PluginPolicy:
         """Return the host's text of an error; after a timeout, it names the limit."""
         if result.status == "timeout" and error.phase == "run" and result.call.limit:
             return f"timed out after {result.call.limit * 1000:g}ms"
-        if self.mode == SYNCHRONOUS and result.status == "error":
+        names_type = self.texts.names_type or self.mode == SYNCHRONOUS
+        if names_type and result.status == "error" and error.own_text != error.type:
             return f"{error.type}: {error.own_text}"
         return error.own_text
 

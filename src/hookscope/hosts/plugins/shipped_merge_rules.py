@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 
 from hookscope.formats.script_values import is_truthy, script_trim
 from hookscope.hosts.plugins.merge_rules import (
@@ -13,10 +15,8 @@ from hookscope.hosts.plugins.merge_rules import (
     answer_always,
     answered_fields,
     first_answer_wins,
-    join_texts,
     joined_text,
     last_answer_wins,
-    with_joined_texts,
 )
 from hookscope.hosts.plugins.tool_names import ToolNames
 from hookscope.model.payload import mapping_or_empty
@@ -30,12 +30,14 @@ SYSTEM_CONTEXTS = ("prependSystemContext", "appendSystemContext")
 OUTCOMES = "outcomes"  # key for the list of evaluators' outcomes: an answer must be an object
 
 
+merge_prompt = first_answer_wins("systemPrompt", texts=(*CONTEXTS, *SYSTEM_CONTEXTS))
+
+
 def merge_prompt_build(tools: ToolNames) -> Merge:
     """Return a merge that keeps the first system prompt, all contexts, and the tools that all allow."""
 
     def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
-        merged = with_joined_texts(answer, handler_answer, (*CONTEXTS, *SYSTEM_CONTEXTS))
-        merged = {**answered_fields(answer, handler_answer, "systemPrompt"), **merged}
+        merged = {**merge_prompt(answer, handler_answer).answer}
         if "toolsAllow" in handler_answer.fields:
             merged["toolsAllow"] = tools.intersection(
                 answer.get("toolsAllow"), handler_answer.fields["toolsAllow"]
@@ -45,15 +47,18 @@ def merge_prompt_build(tools: ToolNames) -> Merge:
     return merge
 
 
-def merge_tool_call(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
-    """Keep the last params until a handler requests approval; a block stops the calls (plug-02)."""
+def merge_tool_call(
+    answer: Answer, handler_answer: HandlerAnswer, *, requester_may_change: bool = False
+) -> Merged:
+    """Keep the last params until a handler requests approval; a block stops the calls (plug-02).
+
+    With `requester_may_change`, the plugin that requested it may still change the params.
+    """
     approval_requested = "requireApproval" in answer
-    merged = {
-        **answer,
-        **answered_fields(
-            answer, handler_answer, "blockReason", *(() if approval_requested else ("params",))
-        ),
-    }
+    is_requester = approval_requested and answer["requireApproval"]["pluginId"] == handler_answer.plugin
+    fixed = approval_requested and not (requester_may_change and is_requester)
+    names = ("blockReason",) if fixed else ("blockReason", "params")
+    merged = {**answer, **answered_fields(answer, handler_answer, *names)}
     approval = handler_answer.fields.get("requireApproval")
     if not approval_requested and is_truthy(approval):
         merged["requireApproval"] = {**_spread(approval), "pluginId": handler_answer.plugin}
@@ -162,6 +167,17 @@ def merge_delivery_target(answer: Answer, handler_answer: HandlerAnswer) -> Merg
     return Merged(answer if is_truthy(answer.get("origin")) else dict(handler_answer.fields))
 
 
+def merge_spawning(answer: Answer, handler_answer: HandlerAnswer, *, has_origin: bool = True) -> Merged:
+    """Keep the first error; else whether any handler bound the thread, and the first origin."""
+    if answer.get("status") == "error" or handler_answer.fields.get("status") == "error":
+        return Merged(answer if answer.get("status") == "error" else dict(handler_answer.fields))
+    both = (answer, handler_answer.fields)
+    is_ready = any(is_truthy(fields.get("threadBindingReady")) for fields in both)
+    origins = [fields["deliveryOrigin"] for fields in both if has_origin and fields.get("deliveryOrigin")]
+    merged = {"status": "ok", "threadBindingReady": is_ready}
+    return Merged({**merged, "deliveryOrigin": origins[0]} if origins else merged)
+
+
 def merge_claim(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Keep the first answer that is `handled`; the others do not count as answers."""
     handled = is_truthy(handler_answer.fields.get("handled"))
@@ -169,10 +185,7 @@ def merge_claim(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
 
 
 def merge_message(blocks: bool) -> Merge:
-    """Return a merge that passes the message from handler to handler.
-
-    `blocks`: whether a handler may block the message.
-    """
+    """Return a merge that passes the message from handler to handler; with `blocks`, one may block it."""
 
     def merge(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
         if blocks and is_truthy(handler_answer.fields.get("block")):
@@ -230,9 +243,9 @@ CLAIM_RULE = MergeRule(merge_claim, answer_members=("handled",))
 SHIPPED_MERGE_RULES: dict[str, MergeRule] = {
     "before_model_resolve": MergeRule(first_answer_wins(*OVERRIDES), answer_members=OVERRIDES),
     "agent_turn_prepare": MergeRule(
-        join_texts(*CONTEXTS), answer_members=CONTEXTS, copied_members=("messages",)
+        first_answer_wins(texts=CONTEXTS), answer_members=CONTEXTS, copied_members=("messages",)
     ),
-    "heartbeat_prompt_contribution": MergeRule(join_texts(*CONTEXTS), answer_members=CONTEXTS),
+    "heartbeat_prompt_contribution": MergeRule(first_answer_wins(texts=CONTEXTS), answer_members=CONTEXTS),
     "before_prompt_build": MergeRule(  # the dialect replaces the tool names
         merge_prompt_build(ToolNames()),
         answer_members=(*CONTEXTS, *SYSTEM_CONTEXTS, "systemPrompt", "toolsAllow"),
@@ -283,3 +296,28 @@ SHIPPED_MERGE_RULES: dict[str, MergeRule] = {
         counts_silence=True,
     ),
 }
+
+
+def older_merge_rules(*texts: str, has_origin: bool = True) -> dict[str, MergeRule]:
+    """Return the rules that differ before 2026.8: these texts, no lists of tools, and two hooks more."""
+    rules = SHIPPED_MERGE_RULES
+    prompt = replace(
+        rules["before_prompt_build"],
+        merge=first_answer_wins("systemPrompt", texts=texts),
+        answer_members=(*texts, "systemPrompt"),
+    )
+    return {
+        "before_prompt_build": prompt,
+        "before_agent_start": replace(
+            prompt,
+            merge=first_answer_wins("systemPrompt", *OVERRIDES, texts=texts),
+            answer_members=(*prompt.answer_members, *OVERRIDES),
+        ),
+        "before_tool_call": replace(
+            rules["before_tool_call"], merge=partial(merge_tool_call, requester_may_change=True)
+        ),
+        "subagent_spawning": MergeRule(
+            partial(merge_spawning, has_origin=has_origin),
+            answer_members=("status", "threadBindingReady", *(("deliveryOrigin",) if has_origin else ())),
+        ),
+    }

@@ -239,7 +239,6 @@ def _named_at(plugin: str, section: Mapping[str, object], host: Host) -> KeyPath
 
 
 def _search_providers(hook: Hook, host: Host) -> list[str]:
-    """Return the providers of web searches that a plugin declares."""
     manifest = read_document(hook.manifest, host) if hook.manifest is not None else {}
     return strings_in_list(mapping_or_empty(manifest.get("contracts")).get("webSearchProviders"))
 

@@ -114,10 +114,7 @@ class _IncludedFile:
 
 
 class Includes:
-    """Resolves the includes of one settings file. Source: OpenClaw 2026.9.6.
-
-    Each file is read once, however often it is included.
-    """
+    """Resolves the includes of a settings file, reading each file once. Source: OpenClaw 2026.9.6."""
 
     def __init__(self, key: str, files: Files, root: Path) -> None:
         """Resolve includes under `key`; all included files must be in `root`, the folder of the settings."""
@@ -279,7 +276,7 @@ def read_settings(
 ) -> Settings:
     """Return the settings in `file` (JSON5); empty if it does not exist. `env`: variables for `${NAME}`.
 
-    If the file exists but cannot be read, `unread_reason` says why.
+    If the file exists but cannot be read, `unread_reason` has the reason.
     """
     facts = files.facts(file)
     if facts is None:
@@ -352,7 +349,6 @@ def parse_settings(
 
 
 def _cause_of(problem: Problem) -> str:
-    """Return the problem's cause, without its consequence."""
     return problem.text.rpartition("; ")[0] or problem.text
 
 
@@ -364,7 +360,6 @@ def given_settings(value: Mapping[str, Any], file: Path) -> Settings:
 def _with_includes(
     settings: Settings, rules: SettingsRules, files: Files, env: Mapping[str, str]
 ) -> Settings:
-    """Return the settings with included files and variables resolved."""
     value: Any = settings.value
     problems: list[Problem] = []
     if rules.include is not None:

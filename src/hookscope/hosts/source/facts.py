@@ -1,7 +1,4 @@
-"""Facts of a handler's source, and the names that the Python and script readers look for.
-
-The parser process loads this module too.
-"""
+"""Facts of a handler's source, and names that its readers search. The parser process loads this too."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class HandlerFacts:
-    """What one file does, as far as its source names it literally; computed names are excluded."""
+    """What one file does, according to the literal names in its source; computed names are excluded."""
 
     env: tuple[Occurrence, ...] = ()  # variables it reads; kind "optional": it works without
     programs: tuple[Occurrence, ...] = ()  # programs it starts, by name

@@ -32,10 +32,7 @@ class PythonNames:
         self._contexts = self._context_names(nodes)
 
     def dotted(self, node: ast.AST) -> str:
-        """Return the imported name, such as `subprocess.run`, under any alias.
-
-        Empty if the node is not a plain name.
-        """
+        """Return the imported name, such as `subprocess.run`, under any alias; empty if not a plain name."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)

@@ -94,7 +94,7 @@ class ScriptFallbacks:
         return parent, node
 
     def is_tested_later(self, parent: Node | None, node: Node, tested: frozenset[str]) -> bool:
-        """Return whether the value gets a name in `tested`: `const a = …; if (a) use(a)`."""
+        """Return whether the value is assigned to a name in `tested`: `const a = …; if (a) use(a)`."""
         parent, node = self._out_of_chain(parent, node)
         name = (
             parent.child_by_field_name("name")

@@ -265,7 +265,6 @@ def commonjs_exports(root: Node, nodes: list[Node]) -> dict[str, bool] | None:
 
 
 def _assigned_exports(statement: Node) -> Node | None:
-    """Return the value that a statement assigns to `module.exports`."""
     first = statement.named_children[0] if statement.type == "expression_statement" else None
     if first is None or first.type != "assignment_expression":
         return None

@@ -1,7 +1,4 @@
-"""Stream hooks: modules of an agent that receive the events of its stream.
-
-`StreamSystem` combines the rules of a dialect.
-"""
+"""Stream hooks: modules that receive an agent's stream. `StreamSystem` combines the rules of a dialect."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -95,10 +92,7 @@ class StreamSystem:
 
 
 def stream_system_of(dialect: Dialect) -> StreamSystem:
-    """Return the stream system of a dialect, to derive another version from it.
-
-    Raises LookupError if the dialect has none.
-    """
+    """Return a dialect's stream system, to derive another version. Raises LookupError if it has none."""
     system = dialect.system_of("stream")
     if not isinstance(system, StreamSystem):
         raise LookupError(f"{dialect.name} has no stream hooks")

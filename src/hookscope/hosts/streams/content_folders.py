@@ -103,10 +103,7 @@ def entry_named(name: str, children: list[FolderItem]) -> FolderItem | None:
 def content_diagnostics(
     content: ContentFolder, root: Path, children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """Yield the host's diagnostics for a content folder of the agent in `root`, whose entries are `children`.
-
-    Raises OSError.
-    """
+    """Yield diagnostics for a content folder in `root`, which has these `children`. Raises OSError."""
     place = entry_named(content.folder, children)
     if place is None:
         return
@@ -190,10 +187,7 @@ def _slot(
 def instruction_diagnostics(
     root: Path, children: list[FolderItem], required: bool, rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """Yield diagnostics for instructions. The root agent needs them; the old name, `system`, still works.
-
-    Raises OSError.
-    """
+    """Yield diagnostics for instructions (old name `system`). The root agent needs them. Raises OSError."""
     documents, modules = _flat("instructions", children, rules)
     yield from _flat_collision("instructions", root, documents, modules)
     place = entry_named(INSTRUCTIONS_CONTENT.folder, children)

@@ -79,10 +79,7 @@ ERROR, WARNING = "error", "warning"
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A message of the host about the project's sources at build time.
-
-    An error stops the whole build, a warning does not.
-    """
+    """A host's message about a project's sources. An error stops the whole build, a warning does not."""
 
     code: str
     message: str
@@ -186,10 +183,7 @@ class _Walk:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def reject(self, name: str, path: Path) -> bool:
-        """Return whether `name` is not a legal part of a slug, and record it if so.
-
-        Nothing below a refused folder is read.
-        """
+        """Return whether `name` is no legal slug part; if so, record it. Refused folders are not read."""
         if self.slot.pattern.fullmatch(name):
             return False
         fault = self.slot.name_fault(name, path)

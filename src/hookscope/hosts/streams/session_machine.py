@@ -328,10 +328,7 @@ def begin_session(rules: SessionRules, agent: SessionAgent, seed: str, id: str =
 def advance_session(
     session: SessionState, session_input: SessionInput
 ) -> tuple[SessionState, SessionCommand]:
-    """Return the next state of the session, and its next command.
-
-    Raises ValueError for an input that answers no pending command.
-    """
+    """Return the next state and command. Raises ValueError for an input that answers no pending command."""
     match session.pending_action, session_input:
         case None | Idle(ended=False), UserMessage(text):
             return _proceed(open_turn(session, text))

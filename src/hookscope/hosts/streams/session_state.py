@@ -144,10 +144,7 @@ class PublishEvent:
 
 @dataclass(frozen=True, slots=True)
 class BeginStep:
-    """Begin a durable step: an undo returns to this point.
-
-    `kept_entries`: conversation entries that survive a cancel.
-    """
+    """Begin a durable step, to which an undo returns. A cancel keeps the conversation's `kept_entries`."""
 
     kept_entries: tuple[ConversationEntry, ...] = ()
 

@@ -161,10 +161,7 @@ class _Skill:
 def skill_diagnostics(
     root: Path, rules: FileRules, layout: AgentLayout, files: Files
 ) -> Iterator[Diagnostic]:
-    """Yield the host's diagnostics for an agent's skills. A link to their folder is followed.
-
-    Raises OSError.
-    """
+    """Yield the host's diagnostics for skills. A link to their folder is followed. Raises OSError."""
     folder = root / SKILLS_FOLDER
     facts = files.facts(folder)
     if facts is None:

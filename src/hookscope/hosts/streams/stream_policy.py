@@ -36,10 +36,7 @@ class ContextRule:
 
 
 def stamped_event(event: Event, host: Host, entropy: bytes, rule: ContextRule) -> Event:
-    """Return the event with a new envelope and the missing members of `ctx`.
-
-    `entropy` is 16 random bytes. Source: eve 17.
-    """
+    """Return the event with a new envelope and complete `ctx`. `entropy`: 16 random bytes. Source: eve 17."""
     stamp: dict[str, Any] = {"id": "evt_" + ulid(event.timestamp, entropy)} if rule.stamps_ids else {}
     stamp["at"] = iso(event.timestamp)
     context = {
@@ -175,10 +172,7 @@ DEFAULT_CHANNEL = "http"  # the built-in one, used for events fired by hand
 def stream_call_groups(
     event: Event, registrations: Sequence[Registration], unreachable: Mapping[str, str]
 ) -> Arrangement:
-    """Return the subscribed handlers in their call groups.
-
-    `unreachable`: event types that reach no hook, and why.
-    """
+    """Group the subscribed handlers. `unreachable`: event types that reach no hook, each with the reason."""
     excluded = {call: reason for call in registrations if (reason := _skip_reason(call, event, unreachable))}
     called = [call for call in registrations if call not in excluded]
     return Arrangement(

@@ -230,10 +230,7 @@ class DebuggedRun:
         self.stopped_thread: HandlerThread | None = None
 
     async def fire(self, bench: Workbench, view: Snapshot, plan: Plan, *, sandbox: bool, debug: bool) -> None:
-        """Fire the plan and wait for the end of the run.
-
-        Raises OSError if the copies for the sandbox cannot be made.
-        """
+        """Fire the plan and await the end of the run. Raises OSError if sandbox copies cannot be made."""
         if debug:
             self._firing = await bench.fire_debugged(view, plan, self._debugger, sandbox=sandbox)
         else:

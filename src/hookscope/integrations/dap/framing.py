@@ -26,10 +26,7 @@ class FrameReader:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the bodies that are complete now.
-
-        Raises InvalidFrame after the last valid body; nothing can be read after that.
-        """
+        """Yield the complete bodies. Raises InvalidFrame after the last valid one; then nothing is read."""
         self._buffer += data
         while (size := self._next_size()) is not None and len(self._buffer) >= sum(size):
             header_length, body_length = size

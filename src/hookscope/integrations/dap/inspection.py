@@ -21,8 +21,6 @@ NO_CODE = "There is no code at or below this line."
 
 @dataclass(slots=True)
 class _Breakpoint:
-    """A breakpoint that an editor has set on a line."""
-
     number: int
     request: DapMessage  # the editor's breakpoint
     bound_line: int | None = None  # the line where it stops; 0: nowhere; None: not known yet

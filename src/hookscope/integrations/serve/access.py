@@ -47,9 +47,8 @@ class AccessRules:
     token: str = field(repr=False)
     public_origin: str = ""  # the origin for other machines, such as `https://hooks.example`
     cookie_value: str = field(default_factory=new_token, repr=False)  # the cookie's value
-    base_path: str = field(
-        default_factory=lambda: f"/{secrets.token_urlsafe(16)}/", repr=False
-    )  # the cookie's path
+    # the cookie's path
+    base_path: str = field(default_factory=lambda: f"/{secrets.token_urlsafe(16)}/", repr=False)
 
     @property
     def uses_tls(self) -> bool:
@@ -101,9 +100,8 @@ class RequestFacts:
     tokens: tuple[str, ...] = ()  # from the query string
     cookie: str | None = None
     origin: str | None = None
-    fetch_site: str | None = (
-        None  # `Sec-Fetch-Site`: relation of the requesting page, if the browser sends it
-    )
+    # `Sec-Fetch-Site`: relation of the requesting page, if the browser sends it
+    fetch_site: str | None = None
     wants_websocket: bool = False
 
 
@@ -146,10 +144,7 @@ STATUS_CODES: Mapping[AccessDecision, int] = {
 
 
 def decide_access(rules: AccessRules, request: RequestFacts) -> AccessDecision:
-    """Decide whether a request is allowed.
-
-    Without the token every path gets the same response, whether it exists or not.
-    """
+    """Decide whether a request is allowed. Without the token, missing paths get the same response too."""
     if not rules.is_own_host(request.host):
         return AccessDecision.UNKNOWN_HOST
     if request.method not in ("GET", "HEAD"):

@@ -121,9 +121,8 @@ def terminal_size_of(value: object, default: int) -> int:
 
 
 FREE_SLOT_TIMEOUT = 3.0  # seconds to wait for a free slot: a reloaded page first gives up its old one
-LARGEST_MESSAGE = (
-    4 * 1024 * 1024
-)  # characters of one message, such as pasted text; longer messages are ignored
+# characters of one message, such as pasted text; longer messages are ignored
+LARGEST_MESSAGE = 4 * 1024 * 1024
 LARGEST_FRAME = 16 * LARGEST_MESSAGE  # bytes; a larger frame closes the connection
 LARGEST_PING = 64  # characters
 SERVER_ENDED = "`hookscope serve` has ended. Start it again, and open the address that it prints."

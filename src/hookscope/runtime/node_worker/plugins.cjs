@@ -105,7 +105,7 @@ class Registrations {
   addNamed(keys, handler, settings) {
     const options = { ...(isHolder(settings) ? settings : {}), internal: true };
     const name = isText(options.name) ? options.name.trim() : "";
-    if (this.isOpen && !name) this.asked.push(UNNAMED);
+    if (this.isOpen && !name && this.asked.push(UNNAMED) && this.isPlain) return;
     if (this.isOpen && name && this.names.has(name)) {
       return this.say("error", `hook already registered: ${name} (${this.id})`);
     }

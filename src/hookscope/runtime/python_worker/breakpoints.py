@@ -37,7 +37,7 @@ class WorkerBreakpoint:
         self._hits = 0  # times that its condition has held
 
     def evaluate(self, frame: FrameType, send_log: Callable[[Any], Any]) -> str | None:
-        """Return a note about the condition, mostly empty, if the handler stops here; else None.
+        """Return a note about the condition, usually empty, if the handler stops here; else None.
 
         `send_log` receives what the breakpoint logs instead of stopping.
         """

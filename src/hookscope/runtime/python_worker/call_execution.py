@@ -44,7 +44,7 @@ class PayloadFactory:
         self._event_class, self._from_iso = event.HookEvent, event.from_iso
 
     def make(self, document: Any, message: Any) -> PayloadView:
-        """Return the view of a document; the run message says which kind it is."""
+        """Return the view of a document; the run message names its kind."""
         if message["hook"]:
             return _EventView(self, self._event(document), document["timestamp"])
         return _ArgumentsView(self, document) if message.get("arguments") else PayloadView(self, document)

@@ -208,7 +208,7 @@ class HandlerDebugger(bdb.Bdb):
         return self._note is not None
 
     def _evaluate_breakpoints(self, frame: FrameType) -> str | None:
-        """Return a note about the condition, mostly empty, if a breakpoint stops here; else None."""
+        """Return a note about the condition, usually empty, if a breakpoint stops here; else None."""
         known = self._breakpoints.at_file(frame.f_code.co_filename).get(frame.f_lineno)
         if not known or self._is_off:
             return None
@@ -318,7 +318,6 @@ class HandlerDebugger(bdb.Bdb):
         sys.settrace(self.trace_dispatch)
 
     def _continue(self, stack: AuthorStack) -> None:
-        """Continue to the next breakpoint, if there is one."""
         traces = self._may_stop
         self.botframe = stack[0][0].f_back or stack[0][0]
         self._set_stopinfo(self.botframe, None, -1)  # type: ignore[attr-defined]  # typeshed lacks it; `bdb.set_continue` uses it too

@@ -169,7 +169,6 @@ class _ModuleLoader:
         return HandlerModule(targets, self._declare([_registration(key, key) for key in targets]))
 
     def _register_function(self, module: Any) -> Any:
-        """Return the function that registers a plugin's handlers."""
         export = self._code["export"]
         for name in REGISTER_NAMES if export == "default" else (export,):
             found = getattr(module, name, None)

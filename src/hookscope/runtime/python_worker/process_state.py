@@ -110,7 +110,6 @@ def _restored(setting: ProcessSetting, known: Any) -> bool:
 
 
 def _restored_signal(number: int, known: Any) -> bool:
-    """Restore a signal handler. False if that fails."""
     try:
         if known is None:  # it was installed by C code
             raise ValueError

@@ -368,7 +368,7 @@ class _Cleaner:
         return kept + last[::-1]
 
     def _while_room(self, indices: Iterable[int], minimum: int) -> Iterator[int]:
-        """Yield indices while `minimum` bytes are left. A truncated last message would look new."""
+        """Yield indices while `minimum` bytes are left: a message truncated later would look new."""
         for index in indices:
             if self._left < minimum:
                 return

@@ -113,10 +113,7 @@ def real_path(path: Path) -> Path:
 
 @contextmanager
 def locked(real: Path, timeout: float) -> Iterator[None]:
-    """Hold Hookscope's lock for the folder of `real`. The lock leaves no file there.
-
-    Raises CannotWrite after `timeout` seconds.
-    """
+    """Lock the folder of `real`, without a lock file. Raises CannotWrite after `timeout` seconds."""
     with ExitStack() as held:
         try:
             _lock_folder(real.parent, timeout, held)
@@ -331,7 +328,7 @@ def _put_back_removed(aside: Path, real: Path) -> None:
 
 
 def _keep_foreign_file(file: Path, real: Path) -> CannotWrite:
-    """Move another program's file to a free name, and return the error that says where it is."""
+    """Move another program's file to a free name, and return the error that names it."""
     kept = next(
         name
         for number in range(1, 1_000_000)

@@ -199,15 +199,11 @@ def combined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def _is_plain(change: Change) -> bool:
-    """Return True if `change` only changes the bytes of one file."""
     return change.renamed_to is None and change.modes is None and not change.other_changes
 
 
 def read_current(file: Path) -> bytes | None:
-    """Return the bytes of a user's file; None if it does not exist. Follows links.
-
-    Raises CannotWrite if it cannot be read.
-    """
+    """Return a file's bytes, through links; None if it does not exist. Raises CannotWrite if unreadable."""
     try:
         return read_or_none(file)
     except OSError as error:
@@ -258,9 +254,7 @@ def apply_change(change: Change, *, timeout: float = PATIENCE, step: WriteStep =
 
 
 def _write(change: Change, real: Path, check: BeforeReplace, step: WriteStep) -> bool:
-    """Rename, change, remove or replace the file. Return whether it was written in place. `check` is called
-    last.
-    """
+    """Rename, change, remove or replace the file; `check` is called last. Return True if written in place."""
     if change.renamed_to is not None:
         rename_file(real, change.renamed_to, check=check, step=step)
     elif change.modes is not None:

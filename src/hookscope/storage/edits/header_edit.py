@@ -95,10 +95,7 @@ def with_wrapped(source: bytes, path: KeyPath, key: str) -> bytes:
 
 
 def with_one_line(source: bytes, key: str, value: object) -> bytes:
-    """Return the file with a top-level value as JSON on its key's line, which is added if missing.
-
-    Raises CannotEdit.
-    """
+    """Return the file with a top-level value as JSON on its key's line, perhaps added. Raises CannotEdit."""
     old = parse_header_text(source)
     if key not in old:
         return with_header_value(source, (key,), value)
@@ -129,7 +126,7 @@ def with_header_first(source: bytes) -> bytes:
 
 
 def with_quoted_values(source: bytes) -> bytes:
-    """Return the file with quotes around each value that YAML refuses for a colon in it.
+    """Return the file with quotes around each value whose colon YAML refuses.
 
     Raises CannotEdit if YAML refuses the header for another reason too.
     """

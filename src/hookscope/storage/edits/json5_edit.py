@@ -350,7 +350,6 @@ def _nested_text(path: KeyPath, value: object, line: str) -> dict[str, object]:
 
 
 def _without_member(text: str, parent: Span, value: Span) -> str:
-    """Return the text without one member of the object at `parent`."""
     (before, after_before), (key, _), _ = json5_tokens(text, parent.start, value.start)[-3:]
     comma = skip_gap(text, value.end)
     head, between, tail = text[:key], "", text[value.end :]

@@ -150,7 +150,6 @@ def _redacted_text(part: Change) -> Change:
 
 
 def _json_document(side: bytes | None) -> _Document | None:
-    """Return the parsed document; None if it is not JSON."""
     try:
         if not side or not isinstance(read_json5(side), dict | list):
             return None
@@ -209,9 +208,7 @@ def _value(token: str) -> PlainText:
 
 
 def _masked_lines(document: _Document, masker: Masker, before: int, behind: int) -> list[str]:
-    """Return the lines to show in a diff. Short secrets are masked only as values: elsewhere they are
-    words.
-    """
+    """Return the lines of a diff. Short secrets are masked only as values: elsewhere they are words."""
     lines = split_lines(document.text)
     last = len(lines) - behind
     end = sum(map(len, lines[:before]))

@@ -52,10 +52,7 @@ def read_settled(file: Path) -> bytes | None:
 
 
 def wait_until_written(file: Path) -> None:
-    """Wait until no other program has the file open for writing.
-
-    Raises CannotWrite after `SETTLE` seconds.
-    """
+    """Wait until no other program has the file open to write. Raises CannotWrite after `SETTLE` seconds."""
     end = time.monotonic() + SETTLE
     while is_open_for_writing(file):
         if time.monotonic() > end:

@@ -96,7 +96,7 @@ def inverse_change(change: Change) -> Change:
         )
     if change.renamed_to is not None or change.modes is not None:
         raise CannotEdit(f"{change.renamed_to or change.path} has changed since that edit: nothing is undone")
-    now = _read_current_bytes(change.path)
+    now = read_current(change.path) if change.path.suffix.lower() in TEXTS else read_settled(change.path)
     if now is None and change.old is None:
         return Change(change.path, meaning, None, None)
     if now is None or change.new is None:
@@ -107,11 +107,6 @@ def inverse_change(change: Change) -> Change:
         return Change(change.path, meaning, now, _with_old_lines(now, change.old, change.new))
     old, new, present = (parse_settings(side or b"") for side in (change.old, change.new, now))
     return Change(change.path, meaning, now, _with_old_values(now, (), old, new, present))
-
-
-def _read_current_bytes(file: Path) -> bytes | None:
-    """Return the changed file's bytes, after another program has finished writing it."""
-    return read_current(file) if file.suffix.lower() in TEXTS else read_settled(file)
 
 
 def _with_old_lines(now: bytes, old: bytes, new: bytes) -> bytes:

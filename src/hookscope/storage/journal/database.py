@@ -254,14 +254,9 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
         except BaseException as error:
             database.close()
             tried_all = bool(more) or not isinstance(error, sqlite3.OperationalError)
-            if tried_all or os.access(path.parent, os.W_OK) or _is_written(path):
+            if tried_all or os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists():
                 raise
     raise AssertionError("the loop above returns or raises")
-
-
-def _is_written(path: Path) -> bool:
-    """Return whether a writer has the database open, or left its last changes in the log."""
-    return path.with_name(f"{path.name}-wal").exists()
 
 
 def _read_only(path: Path, more: str = "") -> sqlite3.Connection:

@@ -52,7 +52,7 @@ RESULT_DEFAULTS: Mapping[str, Any] = {
 
 
 def compact_document(run: Mapping[str, Any], event: Mapping[str, Any]) -> Document:
-    """Return a run's document without default values and without `event`; see `complete_document`."""
+    """Return a run's document without defaults, and without a context that equals that of `event`."""
     compact = _without_defaults(run, RUN_DEFAULTS)
     if _equal_as_json(compact["context"], event["context"]):
         del compact["context"]
@@ -158,9 +158,8 @@ def needles_of(value: str) -> tuple[Needle, ...]:
                 break
             text = reading.text
             texts[text] = None
-    lines = dict.fromkeys(
-        line for text in texts for line in _lines(text, value)
-    )  # `\\n` may be two characters
+    # `\\n` may be two characters
+    lines = dict.fromkeys(line for text in texts for line in _lines(text, value))
     for char, written in (
         (" ", ("+",)),
         ("'", SHELL_QUOTES),
@@ -396,7 +395,6 @@ def _pieces(text: str, value: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends(piece: str, part: str) -> Iterator[int]:
-    """Yield the end of each occurrence of `part` in `piece`."""
     at = piece.find(part)
     while at >= 0:
         yield at + len(part)

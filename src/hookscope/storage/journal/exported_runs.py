@@ -93,14 +93,8 @@ RUN_SHAPE: Shape = {
     "assumed": [str],
     "guarded?": (GUARDED_SHAPE, None),
 }
-CHANGE_SHAPE: tuple[Shape, ...] = (
-    str,
-    ("written", "changed", "deleted"),
-    (int, None),
-    (int, None),
-    str,
-    str,
-)  # the last may be missing
+# the last may be missing
+CHANGE_SHAPE: tuple[Shape, ...] = (str, ("written", "changed", "deleted"), (int, None), (int, None), str, str)
 
 
 def _invalid_places_of_run(run: Any, at: str = "") -> Iterator[str]:

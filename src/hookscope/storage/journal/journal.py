@@ -236,9 +236,7 @@ class Journal(JournalReader):
         await self._write(update)
 
     async def pin(self, runs: Collection[int], on: bool = True) -> frozenset[int]:
-        """Pin or unpin these runs of this workspace, so that they are never deleted. Return the existing
-        ones.
-        """
+        """Pin or unpin runs of this workspace: pinned ones are never deleted. Return the existing runs."""
         found: set[int] = set()
 
         def work(database: sqlite3.Connection) -> int:

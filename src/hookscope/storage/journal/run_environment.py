@@ -92,7 +92,7 @@ def secrets_of_settings(value: Any, keys: SecretKeys = DEFAULT_SECRET_KEYS) -> t
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """The stored environment, shared by all runs with the same one."""
+    """The conditions of a run, stored once for all runs with equal conditions."""
 
     dialect: str
     version: str

@@ -68,9 +68,7 @@ class IndexEntry:
     document: str
 
     def terms(self) -> str:
-        """Return facts, then words; for a pinned run the words twice. An unreadable document has no words or
-        hooks.
-        """
+        """Return facts, then words (twice for a pinned run); an unreadable document has no words or hooks."""
         try:
             event: Mapping[str, Any] = json.loads(self.event)
             run: Mapping[str, Any] = json.loads(self.document)

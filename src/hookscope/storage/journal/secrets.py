@@ -62,9 +62,8 @@ SECRET_SHAPES = (
     _secret_shape("URL_PASSWORD", "://", r"://[^\s:/@]{0,100}:([^\s/@]{3,})@"),
     _secret_shape("URL_TOKEN", "://", r"://(?=[^\s:/@]*\d)([^\s:/@]{16,200})@"),
 )
-SHAPES_WITH_COLON = tuple(
-    shape for shape in SECRET_SHAPES if ":" in "".join(shape.hints)
-)  # a character in most texts
+# a character in most texts
+SHAPES_WITH_COLON = tuple(shape for shape in SECRET_SHAPES if ":" in "".join(shape.hints))
 RARE_HINTS = tuple(hint for shape in SECRET_SHAPES if shape not in SHAPES_WITH_COLON for hint in shape.hints)
 
 
@@ -298,7 +297,6 @@ def _in_json(text: str, path: tuple[str, ...], keys: SecretKeys) -> Sequence[Sec
 
 
 def _pair_name(value: Mapping[Any, Any]) -> str:
-    """Return the name that a mapping gives its `value`."""
     names = (str(value[one]) for one in NAMING_KEYS if isinstance(value.get(one), str))
     return next(names, None) or "_".join(pointer_keys(str(value.get("path", "")))) or "value"
 

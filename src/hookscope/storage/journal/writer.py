@@ -1,6 +1,4 @@
-"""The journal's writer thread: writes queued jobs in batches, then indexes finished runs and deletes old
-ones.
-"""
+"""The journal's writer thread: writes jobs in batches, then indexes finished runs and deletes old ones."""
 
 from __future__ import annotations
 
@@ -127,7 +125,6 @@ def pin_run(database: sqlite3.Connection, run: int, workspace: str, on: bool) ->
 
 
 def _index_entry_of(database: sqlite3.Connection, run: int) -> IndexEntry | None:
-    """Return a run's entry in the index; None if it has none."""
     if not has_index(database):
         return None
     filed = "f.id = ? and not exists (select 1 from fresh where run = f.id)"
@@ -199,7 +196,6 @@ def _delete_in_other_workspaces(database: sqlite3.Connection, retention: Retenti
 
 
 def _delete_runs(database: sqlite3.Connection, runs: Sequence[int]) -> None:
-    """Delete runs and their words in the index."""
     for run in runs:
         entry = _index_entry_of(database, run)
         if entry is not None:
@@ -223,9 +219,8 @@ def _delete_unused(database: sqlite3.Connection, retention: Retention) -> None:
 
 
 IDLE_SECONDS = 0.5  # seconds without a job until a cleanup
-JOBS_BETWEEN_CLEANUPS = (
-    150  # jobs until a cleanup if the thread is never idle; a cleanup indexes more runs than this
-)
+# jobs until a cleanup if the thread is never idle; a cleanup indexes more runs than this
+JOBS_BETWEEN_CLEANUPS = 150
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from hookscope.console.panes.fire.event_draft import (
 )
 from hookscope.console.theme.text_styles import MARK_MUTED, counted, safe_word
 from hookscope.console.widgets.painting import RemovableWidget, update_text
-from hookscope.model.event_catalogue import EventType
 from hookscope.model.text import without_controls
 
 if TYPE_CHECKING:
@@ -130,10 +129,7 @@ class Head(Horizontal):
         self.query_one(SessionInput).value = without_controls(text)
 
     def show(self, key: str, ctx: bool | None) -> None:
-        """Show the event's key, and whether its context or its `ctx` is edited.
-
-        `ctx` is None if the event has only a context.
-        """
+        """Show the event's key, and which text is edited; `ctx` is None if the event has only a context."""
         update_text(self.query_one(KeyField), Content(f"{safe_word(key, 80) or 'choose an event'} ▾"))
         part = self.query_one(PartChoice)
         part.display = ctx is not None
@@ -171,30 +167,12 @@ def draft_help(draft: EventDraft, view: Snapshot | None, sheet: ContextEditor) -
     """Return help for the field under the cursor; else for the event."""
     if view is None:
         return Content()
+    text = known_field_help(sheet.known, sheet.field, sheet.text) if sheet.has_focus_within else ""
     event_type = view.host.dialect.catalogue().find(draft.key)
-    if not sheet.has_focus_within:
-        return Content.styled(safe_word(when_sent(event_type) if event_type else "", 300), MARK_MUTED)
-    text = known_field_help(sheet.known, sheet.field, sheet.text)
-    return Content.styled(safe_word(text or (when_sent(event_type) if event_type else ""), 300), MARK_MUTED)
-
-
-def when_sent(known: EventType) -> str:
-    """Return when an event is sent, and when it is not."""
-    return f"sent: {known.when}" + (f"; not {known.when_not}" if known.when_not else "")
-
-
-def only_hook_line(draft: EventDraft) -> Content:
-    """Return the target hook, if the event does not go to all subscribed hooks."""
-    if draft.only is None:
-        return Content()
-    return Content(f"only at {safe_word(draft.only, 60)}") + Content.styled(
-        f"   {key_of('fire.everyone')} all hooks", MARK_MUTED
-    )
-
-
-def environment_text(filling: VariableSources | None) -> str:
-    """Return the name of the environment whose variables fill the event; empty without one."""
-    return f"environment {safe_word(filling.chosen, 40)}" if filling is not None and filling.chosen else ""
+    if not text and event_type is not None:
+        text = f"sent: {event_type.when}"
+        text += f"; not {event_type.when_not}" if event_type.when_not else ""
+    return Content.styled(safe_word(text, 300), MARK_MUTED)
 
 
 def delivery_text(draft: EventDraft, view: Snapshot | None) -> str:
@@ -429,11 +407,14 @@ class Composer(RemovableWidget, Vertical):
         self._first.display, self._second.display = not self._in_ctx, self._in_ctx
         self._head.show(self.draft.key, self._in_ctx if ctx else None)
         self._draw_title()
-        only = self.query_one("#fire-only", Static)
-        limits = only_hook_line(self.draft)
-        only.display = bool(limits)
-        update_text(only, limits)
-        notes = [delivery_text(self.draft, self.view), environment_text(self.filling)]
+        only, target = self.query_one("#fire-only", Static), self.draft.only
+        only.display = target is not None
+        if target is not None:
+            hint = (f"   {key_of('fire.everyone')} all hooks", MARK_MUTED)
+            update_text(only, Content.assemble(f"only at {safe_word(target, 60)}", hint))
+        notes = [delivery_text(self.draft, self.view)]
+        if self.filling is not None and self.filling.chosen:
+            notes.append(f"environment {safe_word(self.filling.chosen, 40)}")
         self.border_subtitle = Content(" · ".join(filter(None, notes)))
         self._draw_help()
 
@@ -451,19 +432,11 @@ class Composer(RemovableWidget, Vertical):
     def _draw_help(self) -> None:
         note = self.sheet.noted if self.sheet.has_focus_within else None
         update_text(self.query_one("#fire-status", Static), draft_status(self.checked, self.draft, note))
-        reference_help = self._reference_help()
-        help_text = (
-            Content.styled(safe_word(reference_help, 300), MARK_MUTED)
-            if reference_help
-            else draft_help(self.draft, self.view, self.sheet)
-        )
+        help_text = draft_help(self.draft, self.view, self.sheet)
+        if self.filling is not None and self.sheet.has_focus_within:
+            value = variable_help(*self.sheet.cursor, self.filling.variables, datetime.now(UTC))
+            help_text = Content.styled(safe_word(value, 300), MARK_MUTED) if value else help_text
         update_text(self.query_one("#fire-help", Static), help_text)
-
-    def _reference_help(self) -> str:
-        """Return the value of the variable under the cursor; empty if there is none."""
-        if self.filling is None or not self.sheet.has_focus_within:
-            return ""
-        return variable_help(*self.sheet.cursor, self.filling.variables, datetime.now(UTC))
 
     def go_to_mistake(self) -> None:
         """Move the cursor to the mistake."""

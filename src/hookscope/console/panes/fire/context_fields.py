@@ -205,7 +205,6 @@ def shown_text(text: str) -> str:
 
 
 def _inside_quotes(text: str) -> str:
-    """Return a text escaped for use between quotes."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 

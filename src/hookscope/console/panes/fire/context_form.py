@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
@@ -16,6 +16,7 @@ from textual.widgets import Input
 from hookscope.app.event_templates import BadContext
 from hookscope.console.dialogs.completion_list import CompletionScreen
 from hookscope.console.keymap.active_keys import ENTER_KEY, with_keys
+from hookscope.console.keymap.available_actions import bindings_of_scope
 from hookscope.console.panes.fire.context_fields import (
     Completion,
     FormField,
@@ -174,57 +175,28 @@ class FieldLines(LineList):
 FormCommand = Literal["leave out", "turn", "undo", "redo", "complete"]
 
 
-class ValueInputOwner(Protocol):
-    """The form, which the input calls directly, so that no key reaches a row that is no longer shown."""
-
-    def typed(self, value: str) -> None: ...
-    def cursor_moved(self) -> None: ...
-    def entered(self, value: str) -> None: ...
-    def move(self, by: int, pages: bool = False) -> None: ...
-    def run_command(self, what: FormCommand) -> None: ...
+_FORM_ACTIONS = (
+    ("up", "row(-1)", "up", "Up", "The field above"),
+    ("down", "row(1)", "down", "Down", "The field below"),
+    ("pageup", "page(-1)", "page_up", "Page up", "A page up"),
+    ("ctrl+space,ctrl+@", "run_command('complete')", "complete", "Values",
+     "Choose from the known values of this field"),
+    ("pagedown", "page(1)", "page_down", "Page down", "A page down"),
+    ("ctrl+l", "run_command('leave out')", "leave_out", "Remove", "Remove this field"),
+    ("ctrl+n", "run_command('turn')", "turn", "Text/JSON", "Switch between text and JSON value"),
+    ("ctrl+z", "run_command('undo')", "undo", "Undo", "Undo the last change"),
+    ("ctrl+y", "run_command('redo')", "redo", "Redo", "Redo the last undone change"),
+)  # fmt: skip
 
 
 class ValueInput(Input):
-    """The input for the value of one row."""
+    """The input for the value of one row.
+
+    It calls the form directly, so that no key reaches a row that is no longer shown.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "row(-1)", "Up", show=False, id="form.up", tooltip="The field above"),
-        Binding("down", "row(1)", "Down", show=False, id="form.down", tooltip="The field below"),
-        Binding("pageup", "page(-1)", "Page up", show=False, id="form.page_up", tooltip="A page up"),
-        Binding(
-            "ctrl+space,ctrl+@",
-            "run_command('complete')",
-            "Values",
-            id="form.complete",
-            tooltip="Choose from the known values of this field",
-        ),
-        Binding("pagedown", "page(1)", "Page down", show=False, id="form.page_down", tooltip="A page down"),
-        Binding(
-            "ctrl+l", "run_command('leave out')", "Remove", id="form.leave_out", tooltip="Remove this field"
-        ),
-        Binding(
-            "ctrl+n",
-            "run_command('turn')",
-            "Text/JSON",
-            id="form.turn",
-            tooltip="Switch between text and JSON value",
-        ),
-        Binding(
-            "ctrl+z",
-            "run_command('undo')",
-            "Undo",
-            show=False,
-            id="form.undo",
-            tooltip="Undo the last change",
-        ),
-        Binding(
-            "ctrl+y",
-            "run_command('redo')",
-            "Redo",
-            show=False,
-            id="form.redo",
-            tooltip="Redo the last undone change",
-        ),
+        *bindings_of_scope("form", _FORM_ACTIONS, {"complete", "leave_out", "turn"})
     ]
     DEFAULT_CSS = """
     ValueInput {
@@ -235,7 +207,7 @@ class ValueInput(Input):
     """
     FLIPS: ClassVar[dict[str, str]] = {"true": "false", "false": "true"}
 
-    def __init__(self, owner: ValueInputOwner) -> None:
+    def __init__(self, owner: FieldForm) -> None:
         super().__init__(compact=True, select_on_focus=False)
         self._owner = owner
         self._literal = False  # whether the value is a text, not JSON

@@ -4,102 +4,49 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from hookscope.console.keymap.available_actions import bindings_of_scope
+
+_FIRE_ACTIONS = (
+    ("ctrl+r,f5", "fire", "fire", "Fire", "Fire the event of the composer"),
+    ("r", "again", "again", "Re-fire", "Fire the event of the shown run again, with the same options"),
+    ("b", "step", "step", "Step", "Fire handler by handler; then run the paused one"),
+    ("minus", "pass_over", "pass_over", "Skip", "Skip the paused handler"),
+    ("C", "run_all", "run_all", "Run all", "Run the paused handler and all later ones"),
+    ("B", "debug", "debug", "By line", "Debug line by line; during a run, show the debugger again"),
+    ("Q", "cancel", "cancel", "Cancel", "Cancel the running job"),
+    ("escape", "leave", "leave", "Cancel", "Cancel the running job; else leave the editor, then go back"),
+    ("f6", "arm", "arm", "On save", "Fire this event again whenever a file is saved"),
+    ("g,f7", "guarded", "guarded", "On copies", "Fire on copies of your files, and show the changes"),
+    ("M", "play", "play", "Play", "Simulate a session with a message and a scripted model"),
+    ("ctrl+t", "template", "template", "Template", "Load the event's example"),
+    ("ctrl+s", "save", "save", "Save", "Save the event to its file"),
+    ("S", "save(True)", "save_as", "Save as", "Save under another name"),
+    ("s,f2", "saved", "saved", "Saved", "Saved events: load one, test all"),
+    ("o,f3", "otherwise", "otherwise", "Options",
+     "Fire options: target, run anyway, fault, repeat, order, copies, step"),
+    ("Z", "fuzz", "fuzz", "Fuzz", "Find the smallest failing variant of this event, on copies"),
+    ("Y", "replay", "replay", "Replay", "Replay the shown run"),
+    ("J", "replay(True)", "from_here", "From here",
+     "Replay from the selected handler, with the event as it was"),
+    ("d", "compare", "compare", "Diff", "Compare with another run"),
+    ("A", "accept", "accept", "Accept", "Accept these results as expected"),
+    ("v,f4", "face", "form", "Form", "Show the context as a form or as JSON"),
+    ("c,ctrl+b", "part", "ctx", "ctx", "Show the handlers' second argument, or the context"),
+    ("V", "environment", "environment", "Environment",
+     "Choose the environment whose variables fill the event"),
+    ("ctrl+space,ctrl+@", "pick", "keys", "Events", "Choose the event to fire"),
+    ("left_square_bracket", "turn_run(-1)", "older", "Older", "Show the previous run"),
+    ("right_square_bracket", "turn_run(1)", "newer", "Newer", "Show the next run"),
+    ("y", "copy_tab", "copy", "Copy", "Copy the focused part: event, plan, or open tab"),
+    ("z", "zoom", "zoom", "Zoom", "Show only this part, or all"),
+    ("p", "swap", "plan", "Plan", "Switch between plan and run"),
+    ("a", "everyone", "everyone", "All hooks", "Fire at all hooks"),
+)  # fmt: skip
+_IN_KEY_BAR = {
+    "fire", "again", "step", "pass_over", "run_all", "arm", "play", "template", "save", "saved", "form",
+    "ctx", "keys", "older", "newer", "copy", "plan",
+}  # fmt: skip
 FIRE_BINDINGS: list[BindingType] = [
-    Binding("ctrl+r,f5", "fire", "Fire", id="fire.fire", tooltip="Fire the event of the composer"),
-    Binding(
-        "r",
-        "again",
-        "Re-fire",
-        id="fire.again",
-        tooltip="Fire the event of the shown run again, with the same options",
-    ),
-    Binding("b", "step", "Step", id="fire.step", tooltip="Fire handler by handler; then run the paused one"),
-    Binding("minus", "pass_over", "Skip", id="fire.pass_over", tooltip="Skip the paused handler"),
-    Binding(
-        "C", "run_all", "Run all", id="fire.run_all", tooltip="Run the paused handler and all later ones"
-    ),
-    Binding(
-        "B",
-        "debug",
-        "By line",
-        id="fire.debug",
-        show=False,
-        tooltip="Debug line by line; during a run, show the debugger again",
-    ),
-    Binding("Q", "cancel", "Cancel", id="fire.cancel", show=False, tooltip="Cancel the running job"),
-    Binding(
-        "escape",
-        "leave",
-        "Cancel",
-        id="fire.leave",
-        show=False,
-        tooltip="Cancel the running job; else leave the editor, then go back",
-    ),
-    Binding("f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"),
-    Binding(
-        "g,f7",
-        "guarded",
-        "On copies",
-        id="fire.guarded",
-        show=False,
-        tooltip="Fire on copies of your files, and show the changes",
-    ),
-    Binding(
-        "M", "play", "Play", id="fire.play", tooltip="Simulate a session with a message and a scripted model"
-    ),
-    Binding("ctrl+t", "template", "Template", id="fire.template", tooltip="Load the event's example"),
-    Binding("ctrl+s", "save", "Save", id="fire.save", tooltip="Save the event to its file"),
-    Binding("S", "save(True)", "Save as", id="fire.save_as", show=False, tooltip="Save under another name"),
-    Binding("s,f2", "saved", "Saved", id="fire.saved", tooltip="Saved events: load one, test all"),
-    Binding(
-        "o,f3",
-        "otherwise",
-        "Options",
-        id="fire.otherwise",
-        show=False,
-        tooltip="Fire options: target, run anyway, fault, repeat, order, copies, step",
-    ),
-    Binding(
-        "Z",
-        "fuzz",
-        "Fuzz",
-        id="fire.fuzz",
-        show=False,
-        tooltip="Find the smallest failing variant of this event, on copies",
-    ),
-    Binding("Y", "replay", "Replay", id="fire.replay", show=False, tooltip="Replay the shown run"),
-    Binding(
-        "J",
-        "replay(True)",
-        "From here",
-        id="fire.from_here",
-        show=False,
-        tooltip="Replay from the selected handler, with the event as it was",
-    ),
-    Binding("d", "compare", "Diff", id="fire.compare", show=False, tooltip="Compare with another run"),
-    Binding(
-        "A", "accept", "Accept", id="fire.accept", show=False, tooltip="Accept these results as expected"
-    ),
-    Binding("v,f4", "face", "Form", id="fire.form", tooltip="Show the context as a form or as JSON"),
-    Binding(
-        "c,ctrl+b", "part", "ctx", id="fire.ctx", tooltip="Show the handlers' second argument, or the context"
-    ),
-    Binding(
-        "V",
-        "environment",
-        "Environment",
-        id="fire.environment",
-        show=False,
-        tooltip="Choose the environment whose variables fill the event",
-    ),
-    Binding("ctrl+space,ctrl+@", "pick", "Events", id="fire.keys", tooltip="Choose the event to fire"),
-    Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the previous run"),
-    Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the next run"),
-    Binding(
-        "y", "copy_tab", "Copy", id="fire.copy", tooltip="Copy the focused part: event, plan, or open tab"
-    ),
+    *bindings_of_scope("fire", _FIRE_ACTIONS, _IN_KEY_BAR),
     Binding("u", "undo", "Undo", id="hooks.undo", show=False, tooltip="Undo the last change"),
-    Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="Show only this part, or all"),
-    Binding("p", "swap", "Plan", id="fire.plan", tooltip="Switch between plan and run"),
-    Binding("a", "everyone", "All hooks", id="fire.everyone", show=False, tooltip="Fire at all hooks"),
 ]

@@ -116,9 +116,7 @@ class LazyParts:
         *,
         at_once: bool,
     ) -> None:
-        """`make` creates the parts, and `show_all` fills them once they are mounted. `at_once`: mount them
-        with the pane.
-        """
+        """`make` creates the parts, `show_all` fills them once mounted. `at_once`: mount with the pane."""
         self._pane, self._make, self._show_all = pane, make, show_all
         self._at_once = self._furnishing = at_once
         self._there = asyncio.Event()
@@ -208,7 +206,6 @@ class FireLayout:
         pane.add_class("-plan", "-unfired")
 
     def _make_parts(self) -> Iterator[Widget]:
-        """Yield the parts of the pane."""
         side = Container(PlanView(id="fire-plan"), History(id="fire-runs"), id="fire-side")
         yield Container(self._composer, side, id="fire-top")
         yield RunPane(id="fire-run")

@@ -24,13 +24,13 @@ from hookscope.console.panes.fire.event_draft import has_second_argument, same_e
 from hookscope.console.panes.fire.fire_display import EventView, RunView
 from hookscope.console.panes.fire.fire_keys import FIRE_BINDINGS
 from hookscope.console.panes.fire.fire_layout import FIRE_CSS, WIDE_SCREEN, FireLayout, LazyParts
-from hookscope.console.panes.fire.plan_view import PlanView
 from hookscope.console.panes.fire.run_history import History
 from hookscope.console.panes.fire.run_lines import NOTHING_FIRED
 from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.state import fire_requests
+from hookscope.console.state.console_state import ComposedEvent
 from hookscope.console.state.fire_requests import FireOptions
-from hookscope.console.state.messages import CopyRequested, Severity, UndoRequested
+from hookscope.console.state.messages import CommandRequested, CopyRequested, Severity
 from hookscope.console.theme.text_styles import safe_word
 from hookscope.console.widgets.lines import LineList
 from hookscope.console.widgets.painting import RemovableWidget
@@ -44,12 +44,6 @@ if TYPE_CHECKING:
 DEFAULT_SESSION_MESSAGE = "hi"  # message of a simulated session if the composer has none
 TURN_ACTIONS = {"turn_run(-1)": -1, "turn_run(1)": 1}
 RUN_ACTIONS = ("again", "replay", "replay(True)", "compare", "accept")  # they need a run
-
-
-def hooks_for_event(view: Snapshot, event: Event) -> tuple[str, ...]:
-    """Return the names of the hooks of the event's kind."""
-    rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
-    return tuple(dict.fromkeys(row.hook.name for row in rows if event.kind in event_kinds(row)))
 
 
 class FirePane(RemovableWidget):
@@ -183,7 +177,8 @@ class FirePane(RemovableWidget):
         now = replace(event, timestamp=datetime.now(UTC))
         special = options if options is not None and not options.plain else None
         self.run_view.awaited = now.timestamp
-        self.post_message(fire_requests.FireRequested(now, only, guarded, file, special, written))
+        asked = ComposedEvent(now, only, guarded, written, special, file)
+        self.post_message(fire_requests.FireRequested(asked))
 
     def _composed(self) -> Composer:
         """Return the composer, after it has read the latest input."""
@@ -191,9 +186,7 @@ class FirePane(RemovableWidget):
         return self._composer
 
     def _valid_event(self, verb: str = "fired") -> Event | None:
-        """Return the composer's event. If it is invalid, say that it was not fired, go to the mistake, and
-        return None.
-        """
+        """Return the composer's event. If it is invalid, report that, go to the mistake, and return None."""
         composer = self._composed()
         checked = composer.checked
         if checked.event is None:
@@ -210,7 +203,7 @@ class FirePane(RemovableWidget):
 
     def action_debug(self) -> None:
         if self.run_view.going:
-            self.post_message(fire_requests.DebuggerRequested())
+            self.post_message(CommandRequested("debugger"))
         else:
             self._fire_slowly(debugged=True)
 
@@ -267,7 +260,7 @@ class FirePane(RemovableWidget):
             )
 
     def action_compare(self) -> None:
-        self.post_message(fire_requests.ComparisonRequested())
+        self.post_message(CommandRequested("compare runs"))
 
     def action_accept(self) -> None:
         sheet = self.run_view.runs.current
@@ -321,24 +314,10 @@ class FirePane(RemovableWidget):
         event.stop()
         self.action_pick()
 
-    @on(PlanView.PlanTrustRequested)
-    def _trust_requested(self, event: PlanView.PlanTrustRequested) -> None:
-        event.stop()
-        self.post_message(fire_requests.FoldersTrustRequested(event.folders))
-
-    @on(RunPane.EditorLineRequested)
-    def _editor_line_requested(self, event: RunPane.EditorLineRequested) -> None:
-        event.stop()
-        self.post_message(fire_requests.SourceEditRequested(event.path, event.line))
-
     @on(LineList.Chosen, "#fire-plan")
     def _plan_chosen(self, event: LineList.Chosen) -> None:
         event.stop()
         self._say(with_keys("Press {fire.fire} to fire, {plan.others} to list hooks with other events."))
-
-    @on(LineList.Moved)
-    def _line_moved(self, event: LineList.Moved) -> None:
-        event.stop()
 
     def action_guarded(self) -> None:
         self.action_fire(guarded=True)
@@ -353,7 +332,7 @@ class FirePane(RemovableWidget):
         """Put a recorded event into the composer, fire it on copies, and focus its run."""
         self.event_view.load_event(event)
         self.run_view.awaited, self.run_view.brings_focus = event.timestamp, True
-        request = fire_requests.FireRequested(event, None, guarded=True)
+        request = fire_requests.FireRequested(ComposedEvent(event, guarded=True))
         self._parts.when_mounted(lambda: self.post_message(request))
 
     def action_fire(self, guarded: bool = False) -> None:
@@ -369,8 +348,10 @@ class FirePane(RemovableWidget):
             return
         calls = self.run_view.plan.calls if self.run_view.plan else ()
         subscribed = list(dict.fromkeys(call.name for call in calls))
+        rows = (row for row in self.view.inventory.hooks if row.verdict.shadowed_by is None)
+        hooks = dict.fromkeys(row.hook.name for row in rows if event.kind in event_kinds(row))
         chosen = replace(self._options, only=self._composer.draft.only)
-        screen = FireOptionsScreen(event.key, chosen, hooks_for_event(self.view, event), subscribed)
+        screen = FireOptionsScreen(event.key, chosen, tuple(hooks), subscribed)
         self.app.push_screen(screen, self._fire_with_options)
 
     def _fire_with_options(self, options: FireOptions | None) -> None:
@@ -395,7 +376,8 @@ class FirePane(RemovableWidget):
         event = self._valid_event("armed")
         if event is not None:
             only, file = self._composer.draft.only, self.event_view.unchanged
-            self.post_message(fire_requests.FireOnSaveRequested(event, only, file))
+            asked = ComposedEvent(event, only, written=True, file=file)
+            self.post_message(fire_requests.FireOnSaveRequested(asked))
 
     def action_save(self, anew: bool = False, accept: bool = False) -> None:
         """Save the event. `anew`: under another name. `accept`: then accept the results of its run."""
@@ -411,7 +393,7 @@ class FirePane(RemovableWidget):
         self.post_message(fire_requests.SaveEventRequested(saved, file, draft, accept))
 
     def action_saved(self) -> None:
-        self.post_message(fire_requests.SavedEventsRequested())
+        self.post_message(CommandRequested("saved events"))
 
     def action_fuzz(self) -> None:
         event = self._valid_event()
@@ -420,7 +402,7 @@ class FirePane(RemovableWidget):
 
     def action_cancel(self) -> None:
         if self.run_view.going:
-            self.post_message(fire_requests.CancelRequested())
+            self.post_message(CommandRequested("cancel"))
         elif self.run_view.just_over:
             self._say(f"{self.run_view.just_over} has already ended.")
         elif share_a_key("fire.cancel", "console.export"):
@@ -430,7 +412,7 @@ class FirePane(RemovableWidget):
 
     async def action_leave(self) -> None:
         if self.run_view.going:
-            self.post_message(fire_requests.CancelRequested())
+            self.post_message(CommandRequested("cancel"))
         elif self._arrangement.zoomed is not None:
             self._arrangement.zoom(None)
         elif isinstance(self.screen.focused, Input | TextArea):
@@ -494,7 +476,7 @@ class FirePane(RemovableWidget):
             self._arrangement.prefer_plan(True)
 
     def action_undo(self) -> None:
-        self.post_message(UndoRequested())
+        self.post_message(CommandRequested("undo"))
 
     def action_copy_tab(self) -> None:
         plan = self.run_view.shown_plan()

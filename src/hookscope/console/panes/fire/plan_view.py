@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.message import Message
 
 from hookscope.app.trust_requests import topmost_targets, waiting_for_trust
 from hookscope.console.keymap.active_keys import key_of
-from hookscope.console.state.messages import WhyRequested
+from hookscope.console.state.messages import TrustRequested, WhyRequested
 from hookscope.console.theme.text_styles import (
     MARK_MUTED,
     STATE_STYLES,
@@ -200,13 +199,6 @@ class PlanView(LineList):
     }
     """
 
-    class PlanTrustRequested(Message):
-        """Request to trust these folders."""
-
-        def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
-            super().__init__()
-            self.folders = folders
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self._plan: Plan | None = None
@@ -286,6 +278,6 @@ class PlanView(LineList):
 
     def action_trust_folders(self) -> None:
         if self._waiting:
-            self.post_message(self.PlanTrustRequested(self._waiting))
+            self.post_message(TrustRequested(self._waiting))
         else:
             self.app.notify(self.cannot("trust_folders"), markup=False)

@@ -154,7 +154,6 @@ class RecentRuns:
 
 
 def _with_caused(run: Run) -> Iterator[Run]:
-    """Yield a run, and those that it caused."""
     yield run
     for caused in run.caused:
         yield from _with_caused(caused)

@@ -39,7 +39,8 @@ def comparison_summary(before: Run, after: Run) -> str:
     parts = [*_outcome_changes(old, new), *_message_changes(before, after)]
     if before.context != after.context:
         parts.append("context differs")
-    times = " → ".join(dict.fromkeys(duration(_handler_time(run)) for run in (before, after)))
+    seconds = (sum(result.took for result in run.results) for run in (before, after))
+    times = " → ".join(dict.fromkeys(map(duration, seconds)))
     return " · ".join([*(parts or ["as before"]), times])
 
 
@@ -65,10 +66,6 @@ def _message_changes(before: Run, after: Run) -> list[str]:
         return []
     more = len(after.messages) - len(before.messages)
     return [f"{'+' if more > 0 else '-'}{counted(abs(more), 'message')}"] if more else ["different messages"]
-
-
-def _handler_time(run: Run) -> float:
-    return sum(result.took for result in run.results)
 
 
 EXPECTATION_STYLES = {"+": "$text-success", "-": "$text-error"}
@@ -103,12 +100,8 @@ def _check_text(checked: SavedEventResult) -> str:
     return "✗ cancelled before all hooks ran"
 
 
-def expectation_text(checked: SavedEventResult) -> Content:
-    """Return each failed expectation with the expected and the actual value."""
-    return join_lines(_expectation_lines(checked))
-
-
-def _expectation_lines(checked: SavedEventResult) -> Iterator[Content]:
+def expectation_lines(checked: SavedEventResult) -> Iterator[Content]:
+    """Yield each failed expectation with the expected and the actual value."""
     if not checked.failure_lines:
         text, style = expectation_remark(checked)
         yield Content.styled(text, style)
@@ -203,7 +196,6 @@ def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
 
 
 def _record_id(sheet: RunSheet) -> str:
-    """Return the id of the recorded event."""
     event = sheet.run.event if sheet.run is not None else sheet.plan.event
     return safe_word(str(event.meta.get("id", "")), 60)
 

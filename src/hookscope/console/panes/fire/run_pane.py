@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Offset
@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from hookscope.console.keymap.active_keys import key_hints
+from hookscope.console.keymap.available_actions import bindings_of_scope
 from hookscope.console.panes.fire import run_lines, run_tabs
 from hookscope.console.panes.fire.run_lines import GroupHeading, Remark, ending_text, paused_text, run_title
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, stopping_row
@@ -30,13 +31,14 @@ from hookscope.console.panes.fire.run_tabs import (
     tab_label,
     tabs_of_run,
 )
-from hookscope.console.panes.fire.tab_input import TabInput
+from hookscope.console.panes.fire.tab_input import TabInput, join_lines
 from hookscope.console.panes.fire.waterfall import Waterfall
-from hookscope.console.state.messages import WhyRequested
+from hookscope.console.state.messages import EditorRequested, WhyRequested
 from hookscope.console.theme.text_styles import MARK_MUTED, safe_word
 from hookscope.console.widgets.focus_targets import JumpTarget
 from hookscope.console.widgets.lines import FittedText, KeyScroll, LineList
 from hookscope.console.widgets.painting import RemovableWidget
+from hookscope.model.hook import FilePosition
 from hookscope.model.run import Code, NotRun
 from hookscope.model.uncalled_hooks import not_called_reason
 
@@ -125,39 +127,21 @@ class Body(KeyScroll, can_focus=True):
         self.scroll_to(y=max(0, at - LINES_ABOVE), animate=False)
 
 
+_RUN_ACTIONS = (
+    ("left,h", "turn(-1)", "tab_left", "Tab", "Previous tab"),
+    ("right,l", "turn(1)", "tab_right", "Tab", "Next tab"),
+    ("left_curly_bracket", "step(-1)", "earlier", "Earlier", "Show the event before this handler"),
+    ("right_curly_bracket", "step(1)", "later", "Later", "Show the event after the next handler"),
+    ("E", "edit_line", "edit", "Edit", "Open the editor at the line that failed"),
+    ("shift+down", "read", "read", "Scroll", "Scroll the tab's text by a page"),
+)
+
+
 class RunPane(RemovableWidget, Vertical):
     """Shows the sheet of one run, and opens its tabs."""
 
     ALLOW_MAXIMIZE = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "turn(-1)", "Tab", show=False, id="run.tab_left", tooltip="Previous tab"),
-        Binding("right,l", "turn(1)", "Tab", show=False, id="run.tab_right", tooltip="Next tab"),
-        Binding(
-            "left_curly_bracket",
-            "step(-1)",
-            "Earlier",
-            show=False,
-            id="run.earlier",
-            tooltip="Show the event before this handler",
-        ),
-        Binding(
-            "right_curly_bracket",
-            "step(1)",
-            "Later",
-            show=False,
-            id="run.later",
-            tooltip="Show the event after the next handler",
-        ),
-        Binding("E", "edit_line", "Edit", id="run.edit", tooltip="Open the editor at the line that failed"),
-        Binding(
-            "shift+down",
-            "read",
-            "Scroll",
-            show=False,
-            id="run.read",
-            tooltip="Scroll the tab's text by a page",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of_scope("run", _RUN_ACTIONS, {"edit"})]
     DEFAULT_CSS = """
     RunPane {
         border: round $border-blurred;
@@ -176,13 +160,6 @@ class RunPane(RemovableWidget, Vertical):
         &.-beside #fire-source { display: block; }
     }
     """
-
-    class EditorLineRequested(Message):
-        """Request to open the editor at a line."""
-
-        def __init__(self, path: Path, line: int) -> None:
-            super().__init__()
-            self.path, self.line = path, line
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
@@ -237,7 +214,8 @@ class RunPane(RemovableWidget, Vertical):
         if sheet is not None and not sheet.running and (before is None or before.running):
             self._open_news(sheet, waterfall, first)
         elif sheet is not None and before is not None and sheet.checked is not before.checked:
-            self._open_misses(sheet, waterfall)
+            if sheet.first_news is None and sheet.checked is not None and not sheet.checked.passed:
+                waterfall.go_to_expected()  # an error would explain the failed expectations already
         elif before is not None and (row := self.row) and before.rows[row.number - 1].result is None:
             self._follow_row()
         self._share_height()
@@ -274,11 +252,6 @@ class RunPane(RemovableWidget, Vertical):
         if sheet is not None and row is not None and row.result is not None:
             wanted: tuple[Tab, ...] = (self._wanted, "error", *tabs[1:])  # times are always there
             self._tab = next(tab for tab in wanted if tab in tabs and has_content(tab, sheet, row))
-
-    def _open_misses(self, sheet: RunSheet, waterfall: Waterfall) -> None:
-        """Select the failed expectations, unless an error already explains them."""
-        if sheet.first_news is None and sheet.checked is not None and not sheet.checked.passed:
-            waterfall.go_to_expected()
 
     def _share_height(self) -> None:
         waterfall = self.query_one(Waterfall)
@@ -357,7 +330,6 @@ class RunPane(RemovableWidget, Vertical):
                 self.call_after_refresh(source.scroll_to_source, line)
 
     def _source(self, width: int) -> Content:
-        """Return the source of the selected handler."""
         if self.row is None or self._sheet is None or self.view is None:
             return Content()
         return source_text(TabInput(self._sheet, self.row, self.view.host, width=width))
@@ -383,7 +355,7 @@ class RunPane(RemovableWidget, Vertical):
             case Remark(about="times") if self._sheet is not None:
                 return run_lines.times_text(self._sheet)
             case Remark(about="expected") if self._sheet is not None and self._sheet.checked is not None:
-                return run_lines.expectation_text(self._sheet.checked)
+                return join_lines(run_lines.expectation_lines(self._sheet.checked))
             case Remark(folds=True) if self._sheet is not None:
                 return run_lines.not_run_text(self._sheet)
             case Remark():
@@ -480,11 +452,12 @@ class RunPane(RemovableWidget, Vertical):
             self.app.notify(self.cannot("edit_line"), markup=False)
             return
         frame = run_tabs.failure_frame(TabInput(self._sheet, row, self.view.host))
-        path = Path(frame.file) if frame else handler_file(row)
+        target = row.call.target
+        path = Path(frame.file) if frame else target.path if isinstance(target, Code) else None
         if path is None:
             self.app.notify("This handler was registered by code and has no file.", markup=False)
             return
-        self.post_message(self.EditorLineRequested(path, frame.line if frame else 1))
+        self.post_message(EditorRequested(FilePosition(path, frame.line if frame else 1)))
 
     def as_text(self) -> str:
         """Return the whole run as text: title, time line, and the open tab."""
@@ -495,8 +468,3 @@ class RunPane(RemovableWidget, Vertical):
     def copied_text(self) -> str:
         """Return the open tab as text; empty without a run."""
         return self._text(MOST_COPIED, MOST_COPIED).plain if self._sheet is not None else ""
-
-
-def handler_file(row: CallRow) -> Path | None:
-    """Return the file of the handler; None if it was registered by code."""
-    return row.call.target.path if isinstance(row.call.target, Code) else None

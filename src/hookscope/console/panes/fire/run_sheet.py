@@ -481,7 +481,11 @@ def context_changes(sheet: RunSheet, row: CallRow) -> tuple[ValueChange, ...]:
     if row.result is None or not row.result.patch:
         return ()
     changes, _ = patch_changes(document_before(sheet, row), row.result.patch[:MOST_PATCH_OPERATIONS])
-    return tuple(change for change in changes if not _is_pushed_message(change))
+    return tuple(
+        change
+        for change in changes
+        if not (change.kind == "+" and len(change.path) == 2 and change.path[0] == "messages")
+    )
 
 
 def document_before(sheet: RunSheet, row: CallRow) -> dict[str, object]:
@@ -494,7 +498,3 @@ def document_before(sheet: RunSheet, row: CallRow) -> dict[str, object]:
     ]
     document: dict[str, object] = document_after(event_document(event), earlier)
     return document
-
-
-def _is_pushed_message(change: ValueChange) -> bool:
-    return change.kind == "+" and len(change.path) == 2 and change.path[0] == "messages"

@@ -53,7 +53,6 @@ def source_excerpt(files: Files, frame: Frame, around: int = LINES_AROUND) -> So
 
 
 def _source_lines(files: Files, path: Path) -> tuple[str, ...]:
-    """Return the lines of a source file; none if it cannot be read."""
     try:
         facts = files.facts(path)
         if facts is None or not facts.file or facts.size > LARGEST_SOURCE:

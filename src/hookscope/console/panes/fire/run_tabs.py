@@ -286,7 +286,6 @@ def _percent(share: float) -> str:
 
 
 def _timing_line(name: str, seconds: float, total: float, note: str, bars: int) -> Content:
-    """Return a time with its bar of at most `bars` cells."""
     drawn = time_bar(0, seconds, total, bars).drawn if seconds > 0 and bars else ""
     return (
         muted(fixed_width(name, 10).plain)

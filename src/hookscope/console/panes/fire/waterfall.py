@@ -213,8 +213,13 @@ def call_line(row: CallRow, wide: WaterfallColumns, sheet: RunSheet, now: float)
         outcome,
         Content.styled(time, "$text-warning" if slow else MARK_MUTED if not row.timed else ""),
     ]
-    if wide.out:
-        parts += _output_counts(row, wide)
+    if wide.out and row.result is not None:
+        counts = ((output_line_count(row.result), wide.out), (len(row.result.messages), wide.messages))
+        parts += [
+            Content.styled(f"{number or '·':>{size}}", "" if number else MARK_MUTED)
+            for number, size in counts
+            if size
+        ]
     return Content.assemble(*parts)
 
 
@@ -255,19 +260,6 @@ def _with_marks(cells: Sequence[str], bar: TimeBar) -> str:
         )
         + bar.drawn[-1]
     )
-
-
-def _output_counts(row: CallRow, wide: WaterfallColumns) -> list[Content]:
-    if row.result is None:
-        return []
-    return [
-        Content.styled(f"{number or '·':>{size}}", "" if number else MARK_MUTED)
-        for number, size in (
-            (output_line_count(row.result), wide.out),
-            (len(row.result.messages), wide.messages),
-        )
-        if size
-    ]
 
 
 def not_run_line(item: NotRun, wide: WaterfallColumns) -> Content:
