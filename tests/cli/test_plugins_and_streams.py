@@ -106,6 +106,7 @@ def test_a_block_ends_the_event_and_names_the_plugin(hookscope: Program, plugins
     assert text.code == 0
     assert "blocked by guard: destructive, says me" in text.out
     assert "→ blocked = true" in text.out
+    assert "ran, blocked by guard: destructive, says me" in hookscope("log").out
     assert "later handlers are not called" in text.out
     assert "audit  not run: an earlier handler ended the event" in text.out
 

@@ -94,6 +94,45 @@ def test_a_denied_event_beside_allowed_ones_is_marked_linted_and_fixed(
     assert "1 handler would run" in hookscope("plan", "agent_end", *SHIPPED).out
 
 
+@pytest.mark.parametrize(
+    ("version", "received"),
+    [
+        ("2026.9", set()),
+        ("2026.7", {"before_prompt_build"}),
+        ("2026.6", {"before_prompt_build"}),
+        ("2026.3", {"before_prompt_build", "agent_end"}),
+    ],
+)
+def test_older_versions_withhold_fewer_events(
+    hookscope: Program, plugin: Plugin, home: Path, version: str, received: set[str]
+) -> None:
+    """From OpenClaw 2026.9.6, 2026.7.35, 2026.6.35 and 2026.3.31, which has no `allowConversationAccess`."""
+    events = ("before_prompt_build", "agent_end")
+    plugin("mem", "".join(f'api.on("{event}", () => {{}});' for event in events))
+    assert hookscope("trust", str(home / ".openclaw" / "extensions")).code == 0
+    plans = {event: hookscope("plan", event, "--dialect", f"openclaw@{version}").out for event in events}
+    assert {event for event, plan in plans.items() if "1 handler would run" in plan} == received
+
+
+def test_a_hook_without_a_name_costs_only_itself_in_the_oldest_version(
+    hookscope: Program, plugin: Plugin
+) -> None:
+    """OpenClaw 2026.3.31 warns and goes on; later versions reject the plugin."""
+    plugin("p", 'api.registerHook("command", () => {}); api.on("session_end", () => {});')
+    loads = {
+        version: json.loads(hookscope("load", "--trust", "--json", "--dialect", f"openclaw@{version}").out)
+        for version in ("2026.3", "2026.6")
+    }
+    assert {version: list(load["failed"]) for version, load in loads.items()} == {
+        "2026.3": [],
+        "2026.6": ["p"],
+    }
+    fired = json.loads(
+        hookscope("fire", "command:stop", "--trust", "--json", "--dialect", "openclaw@2026.3").out
+    )
+    assert "p" not in [result["hook"] for result in fired["results"]]
+
+
 @pytest.mark.parametrize("source", ["managed", "workspace"])
 def test_a_plugin_in_a_folder_of_the_guide_is_told_where_to_go(
     hookscope: Program, plugin: Plugin, home: Path, workspace: Path, source: str

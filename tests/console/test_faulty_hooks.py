@@ -123,7 +123,7 @@ async def test_late_output_is_logged_with_the_hooks_name(
         await story.press("f5")
         await story.shows("✓ ok")
         await story.pilot.click("#mode-log")  # a key could go to an editor
-        await story.shows("! late", "failed after it had returned")
+        await story.shows("! warn   late", "failed after it had returned")
 
 
 async def test_the_workers_dialog_lists_worker_processes(

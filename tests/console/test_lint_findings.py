@@ -22,7 +22,9 @@ async def test_a_lint_finding_shows_its_line_and_fix(
         if size == SIZES[0]:
             await story.press("enter")
         await story.shows("Mistakes", "handler.py:4")
-        assert "TIDY_KEY" in story.text()
+        if "TIDY_KEY" not in story.text():
+            await story.press("enter", "end")
+        await story.shows("TIDY_KEY")
 
 
 async def test_a_hook_without_findings_has_no_lint_heading(
@@ -72,7 +74,7 @@ async def test_findings_of_other_hooks_are_not_shown(
 ) -> None:
     make_hook(workspace / "hooks", "a-tidy", READY)
     make_hook(workspace / "hooks", "b-tidy", READY, READS)
-    async with console(dialect="openclaw") as story:
+    async with console((120, 50), dialect="openclaw") as story:
         await story.press("down")
         await story.shows("TIDY_KEY")
         await story.press("up")

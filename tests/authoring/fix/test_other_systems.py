@@ -157,7 +157,7 @@ def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, 
     twice = 'const own = "turn.stared";\nexport default { events: { "turn.stared"() { return own; } } };\n'
     (hooks / "audit.ts").write_text(twice)
     words = {fix.gate: fix for fix in find_repair(here, here.scan(), "audit").fixes}
-    assert words["sent"].why_not == f"write turn.started for turn.stared at {hooks / 'audit.ts'}:1"
+    assert words["sent"].why_not == f"replace turn.stared with turn.started at {hooks / 'audit.ts'}:1"
     here.trust(workspace)
     (hooks / "audit.js").write_text("export default {};\n")
     (hooks / "other.ts").write_text('export default { events: { "turn.started"() {} } };\n')

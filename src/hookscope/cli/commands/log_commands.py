@@ -246,12 +246,14 @@ def entry_line(entry: JournalEntry) -> str:
 
 
 def run_line(run: StoredRun) -> str:
-    """Return number, time, event, outcome and the failed handlers of a run."""
+    """Return number, time, event, outcome, failed handlers and verdict of a run."""
     results = run.document.get("results") or []
     failed = [result["hook"] for result in results if result["status"] != "ok"]
     took = "" if run.took is None else duration(run.took)
     when = in_local_time(run.started).strftime(TIME_FORMAT)
     about = f"{len(results)} ran" + (f", failed: {one_line(', '.join(failed))}" if failed else "")
+    verdict = one_line(run.document.get("verdict") or "", 100)
+    about += f", {verdict}" if verdict else ""
     about += ", pinned" if run.pinned else ""
     outcome = fit_to_width(f"{OUTCOME_SIGNS[run.outcome]} {run.outcome}", 13)
     return f"{run.id:>5}  {when}  {fit_to_width(one_line(run.key), 22)}  {outcome} {took:>9}  {about}"

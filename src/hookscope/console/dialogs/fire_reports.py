@@ -14,16 +14,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hookscope.analysis.order_findings import (
-    STATE_KEPT_NOTE,
-    FactKind,
-    OrderFindings,
-    evidence_lines,
-    finding_sentences,
-    order_summary,
-    unexplained_sentences,
-    unsteady_subjects,
-)
+from hookscope.analysis import order_findings
 from hookscope.console.dialogs.base_dialogs import Dialog
 from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.theme.text_styles import MARK_MUTED, OUTCOME_MARKS, counted, fixed_width, safe_word
@@ -35,29 +26,29 @@ if TYPE_CHECKING:
     from hookscope.analysis.fuzzing import FoundFailure, FuzzResult
 
 
-FRESH_COPIES_NOTE = STATE_KEPT_NOTE.format("on copies")
+FRESH_COPIES_NOTE = order_findings.STATE_KEPT_NOTE.format("on copies")
 
 
-def order_lines(findings: OrderFindings, copies: bool) -> Iterator[Content]:
+def order_lines(findings: order_findings.OrderFindings, copies: bool) -> Iterator[Content]:
     """Yield the result, then each finding with its two runs. Names and values are safe to show."""
     yield Content.styled(
-        order_summary(findings), "$text-warning" if findings.order_matters else "$text-success"
+        order_findings.order_summary(findings), "$text-warning" if findings.order_matters else "$text-success"
     )
     yield Content.styled(f"registered: {', '.join(findings.names)}", MARK_MUTED)
-    for sentence in finding_sentences(findings):
-        worst = sentence.finding.subject.kind is FactKind.ENDED
+    for sentence in order_findings.finding_sentences(findings):
+        worst = sentence.finding.subject.kind is order_findings.FactKind.ENDED
         yield Content()
         yield Content.styled(sentence.text, "bold $text-error" if worst else "bold $text-warning")
         yield from (
             Content.styled(f"  {line}", MARK_MUTED)
-            for line in evidence_lines(sentence.finding, findings.names)
+            for line in order_findings.evidence_lines(sentence.finding, findings.names)
         )
-    for text in unexplained_sentences(findings):
+    for text in order_findings.unexplained_sentences(findings):
         yield Content()
         yield Content.styled(text, "$text-warning")
     if findings.unstable:
         yield Content()
-        differing = ", ".join(unsteady_subjects(findings))
+        differing = ", ".join(order_findings.unsteady_subjects(findings))
         yield Content.styled(f"Varies within one order, so not compared: {differing}.", MARK_MUTED)
     if not copies:
         yield Content()
@@ -136,11 +127,11 @@ def _repeat_verdict(again: RepeatOutcome) -> Content:
     return Content.styled(f"{REPEAT_SIGNS[again]} {again}", REPEAT_STYLES[again])
 
 
-def order_conclusions(result: Repetition | OrderFindings) -> tuple[str, ...]:
+def order_conclusions(result: Repetition | order_findings.OrderFindings) -> tuple[str, ...]:
     """Return a sentence for each interference between handlers; none for a plain repetition."""
     if isinstance(result, Repetition):
         return ()
-    return tuple(sentence.text for sentence in finding_sentences(result))
+    return tuple(sentence.text for sentence in order_findings.finding_sentences(result))
 
 
 class RepeatScreen(Dialog[None]):
@@ -160,7 +151,7 @@ class RepeatScreen(Dialog[None]):
     def __init__(
         self,
         event: str,
-        result: Repetition | OrderFindings,
+        result: Repetition | order_findings.OrderFindings,
         short: Callable[[Path], str] = str,
         *,
         copies: bool = False,

@@ -20,6 +20,7 @@ from textual.widgets import Input, Static
 from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
 from hookscope.console.keymap.available_actions import bindings_of_scope, why_unavailable
 from hookscope.console.panes.hook_list import HookList
+from hookscope.console.state import state_changes
 from hookscope.console.state.console_state import ConsoleState
 from hookscope.console.state.hook_rows import FilteredRows, HookRow, best_match, by_precedence, heading_line
 from hookscope.console.state.messages import (
@@ -33,14 +34,6 @@ from hookscope.console.state.messages import (
     StateChanged,
     ToggleRequested,
     TrustRequested,
-)
-from hookscope.console.state.state_changes import (
-    ChecksFolded,
-    FilterChanged,
-    GroupingChanged,
-    RowSelected,
-    SideChosen,
-    StartHereShown,
 )
 from hookscope.console.theme.text_styles import MUTED, safe_line
 from hookscope.console.widgets.lines import SCROLLBAR_ROOM, KeyScroll, TextLines
@@ -349,12 +342,12 @@ class HooksPane(RemovableWidget, Container):
 
     def on_hook_list_pointed(self, event: HookList.Pointed) -> None:
         event.stop()
-        self.post_message(StateChanged(RowSelected(event.row)))
+        self.post_message(StateChanged(state_changes.RowSelected(event.row)))
 
     def on_hook_list_picked(self, event: HookList.Picked) -> None:
         event.stop()
-        self.post_message(StateChanged(RowSelected(event.row)))
-        self.post_message(StateChanged(SideChosen("why")))
+        self.post_message(StateChanged(state_changes.RowSelected(event.row)))
+        self.post_message(StateChanged(state_changes.SideChosen("why")))
 
     def on_hook_list_resized(self, event: HookList.Resized) -> None:
         event.stop()
@@ -363,16 +356,16 @@ class HooksPane(RemovableWidget, Container):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.post_message(StateChanged(FilterChanged(event.value, typing=True)))
+        self.post_message(StateChanged(state_changes.FilterChanged(event.value, typing=True)))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(StateChanged(FilterChanged(event.value, typing=False)))
+        self.post_message(StateChanged(state_changes.FilterChanged(event.value, typing=False)))
 
     def on_why_pane_fold_requested(self, event: WhyPane.FoldRequested) -> None:
         event.stop()
         if self._may("fold") is not None:
-            self.post_message(StateChanged(ChecksFolded()))
+            self.post_message(StateChanged(state_changes.ChecksFolded()))
 
     # Actions. An unavailable action shows its reason.
 
@@ -468,15 +461,15 @@ class HooksPane(RemovableWidget, Container):
             self.post_message(CopyRequested(text, f"report on {row.name}"))
 
     def action_filter(self) -> None:
-        self.post_message(StateChanged(FilterChanged(self.state.filter, typing=True)))
+        self.post_message(StateChanged(state_changes.FilterChanged(self.state.filter, typing=True)))
 
     def action_group(self) -> None:
-        self.post_message(StateChanged(GroupingChanged()))
+        self.post_message(StateChanged(state_changes.GroupingChanged()))
 
     def action_keys(self) -> None:
         shown = self.has_keys_pane and self.keys_pane.display
         other = self.state.side == "keys" and (self.state.reading or shown)
-        self.post_message(StateChanged(SideChosen("why" if other else "keys")))
+        self.post_message(StateChanged(state_changes.SideChosen("why" if other else "keys")))
 
     def action_recheck(self) -> None:
         self.post_message(CommandRequested("scan"))
@@ -487,7 +480,7 @@ class HooksPane(RemovableWidget, Container):
             self.post_message(NoticeShown("Still scanning: the host's folders are not known yet."))
             return
         self.post_message(
-            StateChanged(StartHereShown(True, not state.folders_shown if state.start else True))
+            StateChanged(state_changes.StartHereShown(True, not state.folders_shown if state.start else True))
         )
 
         def notify_if_hidden() -> None:  # the pane may be hidden or have no room

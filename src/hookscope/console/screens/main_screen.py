@@ -13,28 +13,16 @@ from textual.worker import Worker, WorkerState
 from hookscope.console.context import AppServices, ConsoleContext
 from hookscope.console.controllers.bridge import Bridge
 from hookscope.console.controllers.registry import Controllers
+from hookscope.console.keymap import available_actions
 from hookscope.console.keymap.active_keys import with_keys
-from hookscope.console.keymap.available_actions import (
-    GLOBAL_BINDINGS,
-    AvailableAction,
-    KeyBar,
-    keys_of_screen,
-    run_action,
-)
 from hookscope.console.panes.hook_list import HookList
 from hookscope.console.panes.pane_set import PaneSet
 from hookscope.console.screens.message_routes import console_routes
+from hookscope.console.state import state_changes
 from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.console_state import ConsoleState, Mode
 from hookscope.console.state.fire_requests import PartsMounted
 from hookscope.console.state.messages import NoticeShown
-from hookscope.console.state.state_changes import (
-    ConsoleStore,
-    ModeChosen,
-    PaneFocused,
-    PaneZoomed,
-    SteppedBack,
-)
 from hookscope.console.theme.text_styles import safe_text
 from hookscope.console.widgets.focus_targets import (
     first_focusable,
@@ -64,7 +52,11 @@ class PaneFocus:
     """The focus of one screen. Moving it to another pane changes the state."""
 
     def __init__(
-        self, screen: Screen[Any], store: ConsoleStore, panes: PaneSet, moved: Callable[[], object]
+        self,
+        screen: Screen[Any],
+        store: state_changes.ConsoleStore,
+        panes: PaneSet,
+        moved: Callable[[], object],
     ) -> None:
         """`moved` is called once the focus is in its pane."""
         self._screen, self._store, self._panes, self._moved = screen, store, panes, moved
@@ -76,7 +68,7 @@ class PaneFocus:
         if self.settled or pane == pane_to_focus(self._store.state):
             self.settled = True
             if pane is not None and pane in self._panes.shown:
-                self._store.change(PaneFocused(pane))
+                self._store.change(state_changes.PaneFocused(pane))
         self._moved()
 
     def settle(self) -> None:
@@ -114,7 +106,7 @@ class PaneFocus:
 class MainScreen(PaintedOnce[None]):
     """The screen with Hooks, Fire, Log and Hosts."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*GLOBAL_BINDINGS]
+    BINDINGS: ClassVar[list[BindingType]] = [*available_actions.GLOBAL_BINDINGS]
     AUTO_FOCUS = "#rows"
 
     def __init__(
@@ -122,7 +114,7 @@ class MainScreen(PaintedOnce[None]):
     ) -> None:
         """`watches`: scan again when files change. `tasks`: shown one after another above the keys."""
         super().__init__()
-        self.store = ConsoleStore(self._state_changed)
+        self.store = state_changes.ConsoleStore(self._state_changed)
         self.bridge = Bridge(self, opener)
         self.panes = PaneSet(self, self.store, tasks)
         self.pane_focus = PaneFocus(self, self.store, self.panes, self._show_keys)
@@ -187,7 +179,7 @@ class MainScreen(PaintedOnce[None]):
     def _show_keys(self) -> None:
         """Update the key bar, unless the focus is about to move to a widget with other keys."""
         if self.is_mounted and self.pane_focus.settled and self.app.screen is self:
-            self.query_one(KeyBar).keys = keys_of_screen(self, self.state)
+            self.query_one(available_actions.KeyBar).keys = available_actions.keys_of_screen(self, self.state)
 
     def _arrange(self, width: int = 0, height: int = 0) -> None:
         if self.panes.arrange(width, height):  # the focused widget was hidden
@@ -252,7 +244,7 @@ class MainScreen(PaintedOnce[None]):
 
     def action_mode(self, mode: Mode) -> None:
         before = self.state
-        self.store.change(ModeChosen(mode))
+        self.store.change(state_changes.ModeChosen(mode))
         if focus_place(self.state) == focus_place(before):
             self.context.notify(f"{mode.capitalize()} is already shown.")
 
@@ -266,7 +258,7 @@ class MainScreen(PaintedOnce[None]):
         elif why := self.cannot("zoom"):
             self.context.notify(why)
         else:
-            self.store.change(PaneZoomed(None if zoom is not None else pane))
+            self.store.change(state_changes.PaneZoomed(None if zoom is not None else pane))
 
     def action_back(self) -> None:
         if self.state.job and self.state.mode == "fire":
@@ -277,7 +269,7 @@ class MainScreen(PaintedOnce[None]):
         if before.mode != "hooks" and before.zoom is None and not is_second:
             self.context.notify(with_keys("Press {console.back} again to go back to Hooks."))
             return
-        self.store.change(SteppedBack())
+        self.store.change(state_changes.SteppedBack())
         if self.state is before:
             self.context.notify(with_keys("Nothing is open here. {console.quit} leaves the console."))
 
@@ -293,9 +285,9 @@ class MainScreen(PaintedOnce[None]):
     def action_menu(self) -> None:
         from hookscope.console.dialogs.help import MenuScreen
 
-        def run(action: AvailableAction | None) -> None:
+        def run(action: available_actions.AvailableAction | None) -> None:
             if action is not None:
-                self.app.call_later(run_action, self.app, action)
+                self.app.call_later(available_actions.run_action, self.app, action)
 
         self.app.push_screen(MenuScreen(self, self.state), run)
 

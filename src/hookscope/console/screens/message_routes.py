@@ -6,16 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookscope.console.panes.log_pane import LogPane
-from hookscope.console.state import fire_requests, messages
+from hookscope.console.state import fire_requests, messages, state_changes
 from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.console_state import ComposedEvent
-from hookscope.console.state.state_changes import (
-    EventComposed,
-    JobChanged,
-    ModeChosen,
-    RowJumpedTo,
-    SideChosen,
-)
 from hookscope.console.theme.text_styles import safe_word
 from hookscope.console.widgets.header import ModeTab
 from hookscope.model.hook_status import State
@@ -70,8 +63,8 @@ def _show_why(context: ConsoleContext, message: messages.WhyRequested) -> None:
         name = hook if isinstance(hook, str) else hook.name
         context.notify(f"{safe_word(name)} is no longer listed.", "warning")
         return
-    context.change(RowJumpedTo(row.id, message.key))
-    context.change(SideChosen("why"))
+    context.change(state_changes.RowJumpedTo(row.id, message.key))
+    context.change(state_changes.SideChosen("why"))
 
 
 def _route_commands(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
@@ -95,7 +88,10 @@ def _route_commands(routes: MessageRoutes, context: ConsoleContext, controllers:
 def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: Controllers) -> None:
     """Add the routes of the composer's requests, and of jobs."""
     add = routes.add
-    add(fire_requests.DraftChanged, lambda m: context.change(EventComposed(ComposedEvent(m.event, m.only))))
+    add(
+        fire_requests.DraftChanged,
+        lambda m: context.change(state_changes.EventComposed(ComposedEvent(m.event, m.only))),
+    )
     add(fire_requests.FireRequested, lambda m: controllers.fire.ask(m.asked))
     add(fire_requests.FireOnSaveRequested, lambda m: controllers.fire.arm(m.asked))
     add(fire_requests.EnvironmentChosen, lambda m: controllers.workspaces.use_environment(m.name))
@@ -106,7 +102,7 @@ def _route_firing(routes: MessageRoutes, context: ConsoleContext, controllers: C
         messages.ComposeForHookRequested,
         lambda m: context.compose_event(m.key, m.hook if m.fires else None, m.hook, fires=m.fires),
     )
-    add(messages.JobStarted, lambda m: context.change(JobChanged(m.job)))
+    add(messages.JobStarted, lambda m: context.change(state_changes.JobChanged(m.job)))
     add(messages.JobEnded, lambda _: controllers.fire.job_ended())
 
 
@@ -163,7 +159,7 @@ def _route_scans(routes: MessageRoutes, context: ConsoleContext, controllers: Co
     add(messages.StateChanged, lambda m: controllers.scan.changed(m))
     add(messages.FilesChanged, lambda m: controllers.scan.files_changed(m))
     add(messages.PreferencesSaved, lambda _: controllers.preferences.read_again())
-    add(ModeTab.Clicked, lambda m: context.change(ModeChosen(m.mode)))
+    add(ModeTab.Clicked, lambda m: context.change(state_changes.ModeChosen(m.mode)))
 
 
 def _route_reports(

@@ -31,7 +31,6 @@ from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
 from hookscope.hosts.plugins.plugin_gates import access_of
 from hookscope.hosts.plugins.plugin_policy import PluginTexts
 from hookscope.hosts.plugins.shipped_merge_rules import CONTEXTS, SYSTEM_CONTEXTS, older_merge_rules
-from hookscope.hosts.plugins.tool_names import ToolNames
 
 CONFIG_2026_3 = replace(CONFIG, as_loaded=partial(older_loaded_settings, is_oldest=True))
 RULES = {
@@ -95,7 +94,7 @@ OPENCLAW_2026_3 = replace(
     load_rules=replace(
         OPENCLAW_2026_6.load_rules,
         adds_to_earlier_loads=True,
-        refusal_of_module=partial(plugin_failure, refusals={}, tools=ToolNames()),
+        refusal_of_module=partial(plugin_failure, refusals={}, tools=None),
     ),
     settings_rules=replace(
         OPENCLAW_2026_6.settings_rules,

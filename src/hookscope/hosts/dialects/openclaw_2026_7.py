@@ -31,7 +31,6 @@ from hookscope.hosts.gates.rules import cached_by_field, rules_of
 from hookscope.hosts.plugins.plugin_gates import CONVERSATION_EVENTS, PROMPT_INJECTION_EVENTS, access_of
 from hookscope.hosts.plugins.shipped_merge_rules import CONTEXTS, SYSTEM_CONTEXTS, older_merge_rules
 from hookscope.hosts.plugins.shipped_plugin_gates import PluginSwitches
-from hookscope.hosts.plugins.tool_names import ToolNames
 from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Dialect
 
@@ -134,7 +133,7 @@ OPENCLAW_2026_7: Dialect = replace(
         no_function=NO_FUNCTION,
         strict_check=None,
         has_strict_loads=False,
-        refusal_of_module=partial(plugin_failure, tools=ToolNames()),
+        refusal_of_module=partial(plugin_failure, tools=None),
     ),
     command=OpenClawCommand(CONFIG_2026_7, rules=RULES_OF_COMMAND),
     catalogue=partial(CATALOGUE, version="2026.7"),

@@ -182,7 +182,7 @@ REFUSALS = {UNNAMED: "hook registration missing name", ASYNC_REGISTER: "plugin r
 
 
 def plugin_failure(
-    module: Module, refusals: Mapping[str, str] = REFUSALS, tools: ToolNames = TOOLS
+    module: Module, refusals: Mapping[str, str] = REFUSALS, tools: ToolNames | None = TOOLS
 ) -> Failure | None:
     """Return the first reason why the program rejects the plugin of this module, in the program's words."""
     for fault in module.findings:
@@ -190,7 +190,7 @@ def plugin_failure(
             manifest, _, own = fault.removeprefix(MISNAMED).partition("\n")
             text = f'plugin id mismatch (config uses "{manifest}", export uses "{own}")'
             return Failure("Error", text, phase="load")
-    if (failure := tools.registration_failure(module)) is not None:
+    if tools is not None and (failure := tools.registration_failure(module)) is not None:
         return failure
     texts = (text for finding, text in refusals.items() if finding in module.findings)
     return next((Failure("Error", text, phase="load") for text in texts), None)

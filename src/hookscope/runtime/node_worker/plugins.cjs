@@ -191,7 +191,7 @@ function apiOf(registrations, about, id, code) {
 function registerHook(registrations, first, handler, settings) {
   if (!isHolder(first) || isArray(first)) return registrations.addNamed(first, handler, settings);
   const { event, events, handler: own, ...rest } = first;
-  if (registrations.isOpen) registrations.asked.push(UNNAMED);
+  if (registrations.isOpen && registrations.asked.push(UNNAMED) && registrations.isPlain) return undefined;
   return registrations.add(event ?? events, own, rest);
 }
 

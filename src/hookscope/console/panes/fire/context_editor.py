@@ -17,21 +17,8 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Selection, TextAreaTheme
 
 from hookscope.console.dialogs.completion_list import CompletionScreen
-from hookscope.console.panes.fire.context_fields import (
-    Completion,
-    KnownField,
-    complete_text,
-    completion_place_at,
-    completions_at,
-)
+from hookscope.console.panes.fire import context_fields, event_draft
 from hookscope.console.panes.fire.context_form import FieldForm
-from hookscope.console.panes.fire.event_draft import (
-    CheckedDraft,
-    DraftNote,
-    escape_controls,
-    field_name_at,
-    offset_at,
-)
 from hookscope.console.widgets.painting import RemovableWidget
 
 HIGHLIGHTED_TOKENS = re.compile(
@@ -123,11 +110,11 @@ class JsonEditor(TextArea):
         return super().check_action(action, parameters)
 
     def edit(self, edit: Edit) -> EditResult:
-        edit.text = escape_controls(edit.text)
+        edit.text = event_draft.escape_controls(edit.text)
         return super().edit(edit)
 
     def load_text(self, text: str) -> None:
-        super().load_text(escape_controls(text))
+        super().load_text(event_draft.escape_controls(text))
 
     def rewrite(self, text: str) -> None:
         """Replace the whole text; undo restores the old one."""
@@ -198,8 +185,8 @@ class ContextEditor(RemovableWidget, Vertical):
         super().__init__(id=id)
         self.editor = JsonEditor()
         self.form = FieldForm(self.editor.change_to, self._undo)
-        self.known: tuple[KnownField, ...] = ()
-        self._notes: tuple[DraftNote, ...] = ()
+        self.known: tuple[context_fields.KnownField, ...] = ()
+        self._notes: tuple[event_draft.DraftNote, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield self.editor
@@ -218,7 +205,7 @@ class ContextEditor(RemovableWidget, Vertical):
         """The name of the field at the cursor."""
         if self.as_form:
             return self.form.row.name or None
-        return field_name_at(self.editor.text, *self.editor.cursor_location)
+        return event_draft.field_name_at(self.editor.text, *self.editor.cursor_location)
 
     @property
     def cursor(self) -> tuple[str, int]:
@@ -234,12 +221,12 @@ class ContextEditor(RemovableWidget, Vertical):
         self._show_form()
 
     @property
-    def noted(self) -> DraftNote | None:
+    def noted(self) -> event_draft.DraftNote | None:
         """The note on the field at the cursor."""
         name = self.field
         return next((noted for noted in self._notes if name and noted.field == name), None)
 
-    def mark(self, checked: CheckedDraft, *, in_ctx: bool) -> None:
+    def mark(self, checked: event_draft.CheckedDraft, *, in_ctx: bool) -> None:
         """Mark the mistake and the notes in this text."""
         has_mistake = checked.line and checked.in_ctx == in_ctx
         self._notes = tuple(noted for noted in checked.notes if noted.in_ctx == in_ctx)
@@ -247,7 +234,7 @@ class ContextEditor(RemovableWidget, Vertical):
         self.editor.mark(checked.line - 1 if has_mistake else None, frozenset(odd))
         self._show_form()
 
-    def offer(self, known: tuple[KnownField, ...]) -> None:
+    def offer(self, known: tuple[context_fields.KnownField, ...]) -> None:
         """Set the fields that the event can have."""
         if known != self.known:
             self.known = known
@@ -276,16 +263,16 @@ class ContextEditor(RemovableWidget, Vertical):
         editor = self.editor
         text = editor.text
         row, column = editor.cursor_location
-        place = completion_place_at(text, offset_at(text, row, column))
-        choices = completions_at(place, self.known) if place is not None else ()
+        place = context_fields.completion_place_at(text, event_draft.offset_at(text, row, column))
+        choices = context_fields.completions_at(place, self.known) if place is not None else ()
         if place is None or not choices:
             self.app.notify("There are no completions here.", markup=False)
             return
         found_place = place
 
-        def taken(choice: Completion | None) -> None:
+        def taken(choice: context_fields.Completion | None) -> None:
             if choice is not None:
-                done = complete_text(text, found_place, choice)
+                done = context_fields.complete_text(text, found_place, choice)
                 # A message that this widget sends for its editor would not bubble past this widget.
                 editor.call_next(editor.put, done.start, done.end, done.text, done.select)
 

@@ -9,13 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from hookscope.app.event_templates import BadContext, parse_context
-from hookscope.console.panes.fire.event_draft import (
-    CFG,
-    JSON_SCANNER,
-    escape_controls,
-    members_at,
-    readable_json,
-)
+from hookscope.console.panes.fire import event_draft
 from hookscope.model.event_catalogue import EventField
 from hookscope.model.event_schema import field_summary, type_words
 from hookscope.values import dataclass
@@ -78,7 +72,7 @@ class JsonForm:
             return self
         if field.is_text:
             return self._put(index, quote_text(typed), is_text=True)
-        source = escape_controls(typed).strip()
+        source = event_draft.escape_controls(typed).strip()
         if "\n" in self.text[field.at : field.end] and not value_problem(source):
             source = indented_json(source, _indent_before(self.text, field.start))
         return self._put(index, source, is_text=False)
@@ -93,7 +87,7 @@ class JsonForm:
         if not field.is_text:
             return self._put(index, quote_text(_inside_quotes(field.shown)), is_text=True)
         text = self.text[field.at : field.end]
-        inside = escape_controls(str(json.loads(text)).strip()) if not field.problem else text
+        inside = event_draft.escape_controls(str(json.loads(text)).strip()) if not field.problem else text
         if inside.startswith('"') or (inside and value_problem(inside)):
             return self
         return self._put(index, inside or "null", is_text=False)
@@ -163,7 +157,7 @@ def _reread_form(text: str, fields: tuple[FormField, ...]) -> JsonForm:
 
 def _form_fields(text: str) -> Iterator[FormField]:
     """Yield the members of a valid object."""
-    for name, start, at, end in members_at(text, text.index("{")):
+    for name, start, at, end in event_draft.members_at(text, text.index("{")):
         yield _form_field(str(name), start, at, end, text[at:end], text[at] == '"')
 
 
@@ -185,7 +179,7 @@ def _kind_of(source: str) -> ValueKind:
 def value_problem(source: str, *, is_text: bool = False) -> str:
     """Return why `source` is not exactly one JSON value; empty if it is."""
     try:
-        _, end = JSON_SCANNER.raw_decode(source)
+        _, end = event_draft.JSON_SCANNER.raw_decode(source)
     except (ValueError, RecursionError):
         if is_text:
             return "a backslash begins an escape: \\\\ is one backslash, \\n a line end"
@@ -195,7 +189,7 @@ def value_problem(source: str, *, is_text: bool = False) -> str:
 
 def quote_text(typed: str) -> str:
     """Return the JSON string whose quotes contain `typed`; inner quotes need no backslash."""
-    inside = escape_controls(QUOTE_OR_ESCAPE.sub(lambda found: found[1] or '\\"', typed))
+    inside = event_draft.escape_controls(QUOTE_OR_ESCAPE.sub(lambda found: found[1] or '\\"', typed))
     return '"' + inside.replace("\n", "\\n").replace("\t", "\\t") + '"'
 
 
@@ -285,7 +279,7 @@ def known_fields(fields: Mapping[str, EventField], required: Sequence[str] = ())
 
 def _known_values(field: EventField) -> tuple[str, ...]:
     if field.values or "boolean" not in field.types:
-        return tuple(readable_json(value) for value in field.values)
+        return tuple(event_draft.readable_json(value) for value in field.values)
     return ("true", "false")
 
 
@@ -299,7 +293,7 @@ def known_fields_at(known: Sequence[KnownField], path: Sequence[str | int]) -> t
 
 def _example_json(field: EventField) -> str:
     if field.examples:
-        return readable_json(field.examples[0])
+        return event_draft.readable_json(field.examples[0])
     return EMPTY_VALUES.get(field.types[0], '""') if field.types else '""'
 
 
@@ -308,7 +302,9 @@ def known_field_help(known: Sequence[KnownField], name: str | None, text: str) -
     field = next((offer for offer in known if offer.name == name), None)
     if field is not None:
         return f"{name}: {field.full_help or field.help}"
-    absent = [offer.name for offer in known if f'"{offer.name}"' not in text and offer.name != CFG]
+    absent = [
+        offer.name for offer in known if f'"{offer.name}"' not in text and offer.name != event_draft.CFG
+    ]
     return f"other fields:  {', '.join(absent)}" if absent else ""
 
 

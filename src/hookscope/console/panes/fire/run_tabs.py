@@ -12,16 +12,9 @@ from textual.content import Content
 
 from hookscope.analysis.run_explanation import MergeStep, handler_input, merge_steps
 from hookscope.console.keymap.active_keys import key_of
+from hookscope.console.panes.fire import run_source
 from hookscope.console.panes.fire.event_draft import readable_json
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, context_changes
-from hookscope.console.panes.fire.run_source import (
-    excerpt_as_run,
-    excerpt_lines,
-    is_handler_file,
-    own_frames,
-    source_excerpt,
-    source_text,
-)
 from hookscope.console.panes.fire.run_states import context_text
 from hookscope.console.panes.fire.tab_input import (
     MOST_ITEMS,
@@ -54,7 +47,7 @@ def failure_frame(shown: TabInput) -> Frame | None:
     failure = (result.error or result.stale) if result is not None else None
     if failure is None:
         return None
-    own, others = own_frames(failure.frames, shown.row.call)
+    own, others = run_source.own_frames(failure.frames, shown.row.call)
     return next(iter((*own, *others)), None)
 
 
@@ -106,21 +99,21 @@ def _headline(failure: Failure, limit: int) -> Content:
 
 
 def _frame_lines(shown: TabInput, failure: Failure) -> Iterator[Content]:
-    own, others = own_frames(failure.frames, shown.row.call)
+    own, others = run_source.own_frames(failure.frames, shown.row.call)
     frames = (*own, *others)
     if not frames:
         return
     first, further = frames[0], frames[1:]
     yield _frame_place(shown, first)
-    source = source_excerpt(shown.host.machine.files, first, max(shown.around, 0))
+    source = run_source.source_excerpt(shown.host.machine.files, first, max(shown.around, 0))
     if source is not None and source.changed:
         yield Content.styled("The file has changed since this run. The line that ran:", "$text-warning")
-        source = excerpt_as_run(first)
-    elif shown.around < 0 and is_handler_file(shown.row.call, first):
+        source = run_source.excerpt_as_run(first)
+    elif shown.around < 0 and run_source.is_handler_file(shown.row.call, first):
         source = None  # its whole file is beside
     elif source is None:
-        source = excerpt_as_run(first)
-    yield from excerpt_lines(source, shown.width)
+        source = run_source.excerpt_as_run(first)
+    yield from run_source.excerpt_lines(source, shown.width)
     for frame in further[:MOST_ITEMS]:
         sign = "called from  " if frame in own else "elsewhere    "
         yield muted(sign) + _frame_place(shown, frame)
@@ -308,7 +301,7 @@ TAB_TEXTS: Mapping[Tab, Callable[[TabInput], Content]] = {
     "messages": messages_text,
     "output": output_text,
     "context": context_text,
-    "source": source_text,
+    "source": run_source.source_text,
     "timing": timing_text,
 }
 
