@@ -19,12 +19,9 @@ async def test_a_lint_finding_shows_its_line_and_fix(
 ) -> None:
     make_hook(workspace / "hooks", "tidy", READY, READS)
     async with console(size, dialect="openclaw") as story:
-        if size == SIZES[0]:
-            await story.press("enter")
+        await story.press("enter" if size == SIZES[0] else "escape")  # or hide Start here
         await story.shows("Mistakes", "handler.py:4")
-        if "TIDY_KEY" not in story.text():
-            await story.press("enter", "end")
-        await story.shows("TIDY_KEY")
+        assert "TIDY_KEY" in story.text()
 
 
 async def test_a_hook_without_findings_has_no_lint_heading(
