@@ -40,7 +40,7 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
                     skipped.add(id(getattr(node.body[0], "value", None)))
             case ast.Call(func=ast.Name(id="Binding")):
                 skipped |= {id(inner) for inner in ast.walk(node)}
-            case ast.Assign(targets=[ast.Name(id="_GLOBAL_ACTIONS" | "_HOOK_ACTIONS")]):  # of bindings
+            case ast.Assign(targets=[ast.Name(id=name)]) if name.endswith("_ACTIONS"):  # of bindings
                 skipped |= {id(inner) for inner in ast.walk(node)}
             case ast.Assign(targets=[ast.Name(id="DEFAULT_CSS")]):
                 skipped.add(id(node.value))
