@@ -160,6 +160,19 @@ def test_a_plugin_that_the_host_rejects_shows_the_hosts_message(
     assert [item["hook"] for item in run["results"]] == ["fold", "fold"]
 
 
+def test_before_2026_4_an_event_that_is_no_text_fails_the_plugin(
+    hookscope: Program, plugin: Plugin, configured: Path
+) -> None:
+    """There a hook without a name is skipped, but the events are read first, each as a text."""
+    good = "api.registerHook('command', (event) => event.messages.push('heard'), { name: 'g' });"
+    plugin("one", f"{good} api.registerHook({{ event: 'message-sent', handler: () => {{}} }});")
+    plugin("blank", "api.registerHook('command', () => {}, { name: '  ' });")
+    report = hookscope("--dialect", "openclaw@2026.3", "load", "--trust", "--json").json
+    assert {name: failure["message"] for name, failure in report["failures"].items()} == {
+        "one": "event.trim is not a function"
+    }
+
+
 def test_python_plugins_receive_the_same_event_as_folder_hooks(
     hookscope: Program, workspace: Path, configured: Path, home: Path
 ) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from hookscope import Event, HookEngine
+from hookscope.hosts.plugins.merge_rules import BARE
 from hookscope.hosts.plugins.shipped_merge_rules import OUTCOMES
 from hookscope.model.payload import EVENT, NULL, PROMISE, REQUESTS, SYNC, Arguments
 from hookscope.model.run import Registration
@@ -57,7 +58,8 @@ async def plugin_hook(engine: HookEngine, step: Mapping[str, Any]) -> dict[str, 
 
 def _result(answer: Mapping[str, Any] | None) -> Any:
     """Evaluators' outcomes are a list in the program, and stand under a name here."""
-    return answer[OUTCOMES] if answer is not None and answer.keys() == {OUTCOMES} else answer
+    names = {OUTCOMES} if answer is None else answer.keys()
+    return answer[next(iter(names))] if answer is not None and names in ({OUTCOMES}, {BARE}) else answer
 
 
 def _registration(hook: str, told: Mapping[str, Any], stage: Stage) -> Registration:

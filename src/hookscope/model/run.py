@@ -107,6 +107,7 @@ Exclusion = Literal["", "unasked", "chosen"]
 
 ASYNC_REGISTER = "promise"  # a plugin with an async `register`
 UNNAMED = "unnamed"  # a plugin that registers a folder-event hook without a name
+NOT_TEXT = "not text"  # a plugin that registers such a hook for an event that is not a text
 MISNAMED = "misnamed\n"  # a plugin with another id than its manifest; the manifest's id and its own follow
 SKIPPED_BY_HAND = "skipped by the user"
 EVENT_NOT_RECORDED = "the event could not be recorded"  # why hooks of a stream did not run

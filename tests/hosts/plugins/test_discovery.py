@@ -231,6 +231,47 @@ async def test_what_the_user_allows_a_plugin(place: Home) -> None:
 
 
 @pytest.mark.parametrize(
+    ("floor", "reason"),
+    [
+        (">=2026.9.1", ""),
+        (">=2026.10.0", "it requires OpenClaw >=2026.10.0"),
+        ("2026.9", 'openclaw.install.minHostVersion must use a semver floor in the form ">=x.y.z'),
+    ],
+)
+def test_a_package_names_the_oldest_host_that_it_supports(place: Home, floor: str, reason: str) -> None:
+    folder = place.plugin(
+        "extensions", "guard", entry="index.ts", id="guard", configSchema={"type": "object"}
+    )
+    (folder / "package.json").write_text(json.dumps({"openclaw": {"install": {"minHostVersion": floor}}}))
+    rejected = [item.reason for item in looked(place, SHIPPED).rejected]
+    assert [item.startswith(reason) for item in rejected] == ([True] if reason else [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ({"systemPrompt": "S", "appendContext": "A", "modelOverride": "m"}, {"modelOverride": "m"}),
+        ({"prependContext": "P", "appendSystemContext": "A"}, None),
+    ],
+)
+async def test_a_plugin_that_may_not_prompt_keeps_its_other_answers(
+    place: Home, answer: dict[str, str], left: dict[str, str] | None
+) -> None:
+    """Until 2026.7, `before_agent_start` reaches such a plugin, and the program removes the prompt fields."""
+    place.plugin("extensions", "guard", entry="index.ts", id="guard", configSchema={"type": "object"})
+    place.settings(plugins={"entries": {"guard": {"hooks": {"allowPromptInjection": False}}}})
+    host = place.host("openclaw@2026.7")
+    engine = HookEngine(host)
+    engine.inventory = discover(host)
+    module = Module((Declared("before_agent_start", lambda view: answer),))
+    calls = registrations_of(engine.inventory, host, module_of=lambda hook: module)
+    engine.registry = engine.registry.with_registrations(calls)
+    run = await engine.fire(Event("before_agent_start", kind="plugin"))
+    assert run.ending.answer == left
+    await engine.close()
+
+
+@pytest.mark.parametrize(
     ("matcher", "problem"),
     [
         ('["read", " Exec "]', ""),

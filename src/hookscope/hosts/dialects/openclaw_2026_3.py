@@ -31,6 +31,7 @@ from hookscope.hosts.plugins.merge_rules import MergeRule, last_answer_wins
 from hookscope.hosts.plugins.plugin_gates import access_of
 from hookscope.hosts.plugins.plugin_policy import PluginTexts
 from hookscope.hosts.plugins.shipped_merge_rules import CONTEXTS, SYSTEM_CONTEXTS, older_merge_rules
+from hookscope.model.run import NOT_TEXT
 
 CONFIG_2026_3 = replace(CONFIG, as_loaded=partial(older_loaded_settings, is_oldest=True))
 RULES = {
@@ -44,6 +45,7 @@ del RULES["selected"]  # everything that is eligible loads
 SWITCHES = replace(RULES_OF_SWITCHES, slots=("memory",))
 GATES_OF_PLUGINS = dict(gates_of_plugins(switches=SWITCHES, files_need_manifest=True))
 del GATES_OF_PLUGINS["packages"]
+REFUSALS = {NOT_TEXT: "event.trim is not a function"}  # its `registerHook` reads every event as a text
 REFUSAL = RefusalFrame("Config invalid", ("Run: openclaw doctor --fix",), detailed=True)
 
 OPENCLAW_2026_3 = replace(
@@ -74,7 +76,12 @@ OPENCLAW_2026_3 = replace(
                 PLUGINS_2026_7.shape,
                 reads_json5=False,
                 checks_packages=False,
-                access=partial(access_of, conversations=(), prompts=("before_prompt_build",)),
+                access=partial(
+                    access_of,
+                    conversations=(),
+                    prompts=("before_prompt_build",),
+                    prompt_fields={"before_agent_start": ("systemPrompt", CONTEXTS[0], *SYSTEM_CONTEXTS)},
+                ),
             ),
             gate_rules=GATES_OF_PLUGINS,
             check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS, is_old=True, is_oldest=True).issues,
@@ -85,6 +92,7 @@ OPENCLAW_2026_3 = replace(
                     last_answer_wins("content", sticky="cancel"), answer_members=("content", "cancel")
                 ),
             },
+            run_id_events=frozenset(),
             fail_closed_events=PLUGINS_2026_7.fail_closed_events - {"before_tool_call"},
             ignored_options=PLUGINS_2026_7.ignored_options | {"timeoutMs"},
             texts=PluginTexts(names_type=True),
@@ -94,7 +102,7 @@ OPENCLAW_2026_3 = replace(
     load_rules=replace(
         OPENCLAW_2026_6.load_rules,
         adds_to_earlier_loads=True,
-        refusal_of_module=partial(plugin_failure, refusals={}, tools=None),
+        refusal_of_module=partial(plugin_failure, refusals=REFUSALS, tools=None),
     ),
     settings_rules=replace(
         OPENCLAW_2026_6.settings_rules,

@@ -73,6 +73,7 @@ PLUGINS_2026_7 = replace(
         splits_packages=False,
         access=partial(
             access_of,
+            prompt_fields={"before_agent_start": ("systemPrompt", *CONTEXTS, *SYSTEM_CONTEXTS)},
             conversations=tuple(name for name in CONVERSATION_EVENTS if name not in PROMPT_INJECTION_EVENTS),
         ),
     ),
@@ -80,6 +81,7 @@ PLUGINS_2026_7 = replace(
     check_settings=CHECKED_PLUGINS(GATES_OF_PLUGINS, is_old=True).issues,
     commands_check_settings=True,
     merge_rules={**PLUGIN_HOOKS.merge_rules, **older_merge_rules(*CONTEXTS, *SYSTEM_CONTEXTS)},
+    run_id_events=PLUGIN_HOOKS.run_id_events | {"before_agent_start"},
     isolated_events=frozenset(),
     frozen_events=frozenset(),
     ignored_options=frozenset(

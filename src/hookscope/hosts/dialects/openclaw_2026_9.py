@@ -266,6 +266,7 @@ PLUGIN_HOOKS = replace(
     frozen_events=FROZEN_EVENTS,
     fail_closed_events=FAIL_CLOSED_EVENTS,
     merges_ctx=False,
+    run_id_events=frozenset({"before_agent_finalize", "agent_end"}),
 )
 
 PACKS = PackRules(COLLECTIONS.package_key, installs_whole_package=True)

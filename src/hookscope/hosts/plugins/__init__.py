@@ -50,6 +50,7 @@ class PluginSystem:
     fail_closed_events: frozenset[str] = frozenset()
     ignored_options: frozenset[str] = frozenset()  # of registrations, which only other versions read
     merges_ctx: bool = False  # see PluginPolicy
+    run_id_events: frozenset[str] = frozenset()  # hooks whose event has the `runId` of `ctx`
     texts: PluginTexts = PluginTexts()
     check_settings: SettingsCheck | None = None  # refusals because of plugins
     commands_check_settings: bool = False  # whether the host's commands refuse such settings too
@@ -129,6 +130,7 @@ class PluginSystem:
             frozen=name in self.frozen_events,
             fails_closed=name in self.fail_closed_events,
             merges_ctx=self.merges_ctx,
+            copies_run_id=name in self.run_id_events,
             texts=self.texts,
         )
 

@@ -12,6 +12,8 @@ from hookscope.values import dataclass
 Answer = Mapping[str, Any]
 Payload = Mapping[str, Any]
 BLANK_LINE = "\n\n"
+NO_ANSWER: Answer = {}  # by identity: no handler has answered; an empty answer is another object
+BARE = "returned"  # key for a value that is not an object: an answer must be one
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,12 @@ Merge = Callable[[Answer, HandlerAnswer], Merged]
 
 def empty_answer(payload: Payload) -> Answer:
     """Return the answer before any handler is called."""
-    return {}
+    return NO_ANSWER
+
+
+def as_answer(value: Any) -> Answer:
+    """Return what a handler answered as an answer, under `BARE` if it is not an object."""
+    return dict(value) if isinstance(value, Mapping) else {BARE: value}
 
 
 def answer_if_answered(answer: Answer, answered: bool, called: bool) -> Answer | None:
@@ -98,10 +105,18 @@ def with_joined_texts(answer: Answer, handler_answer: HandlerAnswer, names: Sequ
 
 
 def first_answer_wins(*names: str, texts: Sequence[str] = ()) -> Merge:
-    """Return a merge in which the first answer wins, field by field; `texts` are joined in call order."""
-    return lambda answer, added: Merged(
-        {**answered_fields(answer, added, *names), **with_joined_texts(answer, added, texts)}
-    )
+    """Return a merge in which the first answer wins, field by field; `texts` are joined in call order.
+
+    A null stays in the answer until a handler answers anything else, or nothing.
+    """
+
+    def merge(answer: Answer, added: HandlerAnswer) -> Merged:
+        first = {name: answer[name] for name in names if answer.get(name) is not None}
+        first = {name: value for name, value in {**added.fields, **first}.items() if name in names}
+        others = {name: value for name, value in answer.items() if name not in names}
+        return Merged({**first, **with_joined_texts(others, added, texts)})
+
+    return merge
 
 
 def last_answer_wins(*names: str, sticky: str) -> Merge:

@@ -26,6 +26,7 @@ from hookscope.hosts.plugins.plugin_manifest import (
     package_extensions,
     read_document,
     tools_of,
+    version_fault,
     with_defaults,
 )
 from hookscope.model.hook import (
@@ -271,6 +272,7 @@ def _scan_folder(path: Path, folder: Folder, search: _PluginSearch, file: Path |
         if file is None and search.shape.as_shipped:
             entries = _shipped_entries(path, folder.source, names, search)  # before the manifest
             manifest_facts = _manifest(path, names, search)
+            _check_host_version(path, search)
         else:
             manifest_facts = _manifest(path, names, search, file)
             entries = [file or _entry(path, names, manifest_facts, search)]
@@ -335,6 +337,7 @@ def _plugin(
             faults=manifest_facts.faults,
             limits=access.limits,
             excluded_events=access.excluded_events,
+            removed_fields=access.removed_fields,
         ),
         description=manifest_facts.description,
         manifest=manifest if files.facts(manifest) is not None else None,
@@ -544,6 +547,13 @@ def _shipped_entries(path: Path, source: str, names: frozenset[str], search: _Pl
         exist = (one for one in others if search.files.facts(path / one) is not None)
         found.append(path / (built or next(exist, written)))
     return found
+
+
+def _check_host_version(path: Path, search: _PluginSearch) -> None:
+    package = read_document(path / PACKAGE, search.host) if search.shape.checks_packages else {}
+    reason, words = version_fault(package, search.shape.package_key, search.host.dialect)
+    if reason:
+        raise _NotAPlugin(reason, FilePosition(path / PACKAGE), words)
 
 
 def _place_of_extensions(file: Path, key: str, search: _PluginSearch) -> FilePosition:

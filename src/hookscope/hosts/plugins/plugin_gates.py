@@ -36,6 +36,7 @@ class PluginAccess:
 
     limits: Mapping[str, float] = field(default_factory=dict)  # seconds by event; `run`: all others
     excluded_events: Mapping[str, str] = field(default_factory=dict)
+    removed_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of its answers
 
 
 def access_of(
@@ -44,11 +45,13 @@ def access_of(
     host: Host,
     conversations: Sequence[str] = CONVERSATION_EVENTS,
     prompts: Sequence[str] = PROMPT_INJECTION_EVENTS,
+    prompt_fields: Mapping[str, tuple[str, ...]] | None = None,
 ) -> PluginAccess:
     """Return the access in the plugin's entry: `hooks.timeouts`, `hooks.timeoutMs`, `allow…`.
 
     A plugin that does not ship with the host receives conversation events only if its entry allows
-    this. Any plugin may change prompts unless its entry forbids this.
+    this. Any plugin may change prompts unless its entry forbids this: then it does not receive `prompts`,
+    and the host removes `prompt_fields` from its answers.
     """
     where = (*ENTRIES, plugin, "hooks")
     hook_settings = mapping_or_empty(host.settings.get(where))
@@ -57,9 +60,10 @@ def access_of(
     if allowed is False or (allowed is not True and folder.source != "bundled"):
         why = f"the plugin needs {name}.allowConversationAccess to be true"
         excluded_events |= dict.fromkeys(conversations, why)
-    if hook_settings.get("allowPromptInjection") is False:
+    may_prompt = hook_settings.get("allowPromptInjection") is not False
+    if not may_prompt:
         excluded_events |= dict.fromkeys(prompts, f"{name}.allowPromptInjection is false")
-    return PluginAccess(_limits(hook_settings), excluded_events)
+    return PluginAccess(_limits(hook_settings), excluded_events, {} if may_prompt else prompt_fields or {})
 
 
 def _limits(hook_settings: Mapping[str, Any]) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
@@ -12,7 +13,7 @@ from hookscope.formats.json5 import read_json5
 from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.formats.script_values import script_text
 from hookscope.model.hook import Hook
-from hookscope.model.host import Host
+from hookscope.model.host import Dialect, Host
 from hookscope.model.machine import node_package_folders
 from hookscope.model.payload import mapping_or_empty, strings_in_list
 
@@ -132,6 +133,22 @@ def built_entries(entry: str) -> Iterator[str]:
     below_src = plain.relative_to("src") if plain.is_relative_to("src") else plain
     for base in dict.fromkeys((Path("dist", below_src), Path("dist", plain), plain)):
         yield from (f"{base}{suffix}" for suffix in BUILT_SUFFIXES[source.suffix])
+
+
+VERSION_FLOOR = re.compile(r">=(\d{1,15})\.(\d{1,15})\.\d{1,15}(-[\w.-]+)?(\+[\w.-]+)?", re.ASCII)
+
+
+def version_fault(package: Mapping[str, Any], key: str, dialect: Dialect) -> tuple[str, str]:
+    """Return why package.json excludes the host's version, and the host's error; empty if it does not."""
+    install = mapping_or_empty(mapping_or_empty(package.get(key)).get("install"))
+    floor = install.get("minHostVersion", ">=0.0.0")
+    match = VERSION_FLOOR.fullmatch(floor.strip()) if isinstance(floor, str) else None
+    if match is None:
+        form = '">=x.y.z[-prerelease][+build]"'
+        text = f"{key}.install.minHostVersion must use a semver floor in the form {form}"
+        return text, f"plugin manifest invalid | {text}"
+    is_later = [int(match[1]), int(match[2])] > [int(part) for part in dialect.version.split(".")]
+    return (f"it requires {dialect.product} {match[0]}" if is_later else ""), ""
 
 
 def is_installed(package: str, folder: Path, host: Host) -> bool:

@@ -41,6 +41,7 @@ from hookscope.values import dataclass
 
 MAX_TIMEOUT = 600.0  # seconds; the longest limit that the host accepts
 OWNED_EVENT = "inbound_claim"  # goes only to the plugin that owns the conversation
+COPIED_MEMBER = {"reply_payload_sending": "payload"}  # the host copies it for each handler
 Order = Literal["higher first", "lower first"]
 
 
@@ -125,6 +126,8 @@ def skip_reason(event: Event, call: Registration) -> str:
         return exclusion
     if call.options.get("requiresToolAuthority") is True:
         return "requiresToolAuthority: the handler runs only after the turn's tools are settled"
+    if _lacks_copied_member(event):
+        return f"the event has no {COPIED_MEMBER[event.type]}: the host fails before it calls the handler"
     if event.type == OWNED_EVENT and (owner := _owner(event)) not in ("", call.name):
         return f"the conversation belongs to {owner}"
     for rule in REGISTRATION_FILTERS:
@@ -138,8 +141,14 @@ def filter_values(event: Event) -> tuple[str, ...]:
     owner = (_owner(event),) if event.type == OWNED_EVENT else ()
     return (
         *owner,
+        str(_lacks_copied_member(event)),
         *(_filter_value(event, rule) for rule in REGISTRATION_FILTERS if event.type in rule.events),
     )
+
+
+def _lacks_copied_member(event: Event) -> bool:
+    name = COPIED_MEMBER.get(event.type)
+    return name is not None and event.context.get(name) is None
 
 
 def _filter_value(event: Event, rule: RegistrationFilter) -> str:
@@ -335,6 +344,7 @@ class PluginPolicy:
     frozen: bool = False  # the copy is read-only: a change throws
     fails_closed: bool = False
     merges_ctx: bool = False  # the event argument has the members of `ctx` too, as in the plugin guide
+    copies_run_id: bool = False  # an event without `runId` has that of `ctx`
     texts: PluginTexts = PluginTexts()
     batched: bool = False  # a handler may stop the calls
 
@@ -343,6 +353,8 @@ class PluginPolicy:
         failure = self._format(self.texts.not_isolated) if copy is None and self.isolated else None
         payload = dict(event.context) if copy is None else copy
         members = {**event.ctx, **payload} if self.merges_ctx else payload
+        if self.copies_run_id and event.ctx.get("runId") and not members.get("runId"):
+            members = {**members, "runId": event.ctx["runId"]}
         nulls = self.merge_rule is not None and self.merge_rule.accepts_null
         arguments = make_arguments(members, event.ctx, sync=self.mode == SYNCHRONOUS, nulls=nulls)
         return Fold(arguments, answer=self._initial_answer(), failure=failure)
@@ -379,6 +391,7 @@ class PluginPolicy:
         )
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        result = _without_removed_fields(result)
         if self.merge_rule is not None and self.merge_rule.kept_members and result.patch:
             fold = self._with_kept_members(fold, result, self.merge_rule)
         if result.error is not None:
@@ -467,8 +480,19 @@ class PluginPolicy:
         event, ctx = arguments[EVENT], arguments[CTX]
         if not isinstance(event, Mapping):
             return {}
-        from_ctx = [name for name in ctx if self.merges_ctx and name not in self.payload]
+        added = ctx if self.merges_ctx else ("runId",) if self.copies_run_id else ()
+        from_ctx = [name for name in added if name in ctx and name not in self.payload]
         return {name: value for name, value in event.items() if name not in from_ctx or value != ctx[name]}
+
+
+def _without_removed_fields(result: Result) -> Result:
+    """Return the result without the fields that the host removes; with no answer if nothing is left."""
+    hook = result.call.hook
+    names = hook.meta.removed_fields.get(result.call.key) if hook is not None else None
+    if not names or not isinstance(result.returned, Mapping):
+        return result
+    left = {name: value for name, value in result.returned.items() if name not in names}
+    return replace(result, returned=left or None)
 
 
 def isolated_payload(event: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -480,4 +504,4 @@ def isolated_payload(event: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _changes(before: Answer, after: Answer) -> list[str]:
-    return [name for name, value in after.items() if name not in before or before[name] != value]
+    return [name for name, value in after.items() if before.get(name) != value]

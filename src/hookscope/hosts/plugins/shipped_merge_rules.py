@@ -7,6 +7,8 @@ from functools import partial
 
 from hookscope.formats.script_values import is_truthy, script_trim
 from hookscope.hosts.plugins.merge_rules import (
+    BARE,
+    NO_ANSWER,
     Answer,
     HandlerAnswer,
     Merge,
@@ -14,6 +16,7 @@ from hookscope.hosts.plugins.merge_rules import (
     MergeRule,
     answer_always,
     answered_fields,
+    as_answer,
     first_answer_wins,
     joined_text,
     last_answer_wins,
@@ -122,7 +125,7 @@ def merge_agent_finalize(answer: Answer, handler_answer: HandlerAnswer) -> Merge
         return Merged(answer)
     if action == "continue":
         return Merged({"action": action, **reason})
-    return Merged(answer or dict(handler_answer.fields))
+    return Merged(as_answer(handler_answer.value) if answer is NO_ANSWER else answer)
 
 
 def _retry(answer: Answer, handler_answer: HandlerAnswer) -> dict[str, Answer]:
@@ -139,8 +142,12 @@ def _usable(retry: object) -> Answer | None:
     return {**mapping_or_empty(retry), "instruction": instruction.strip()}
 
 
-def merge_reply_payload(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
+def merge_reply_payload(
+    answer: Answer, handler_answer: HandlerAnswer, *, skips_falsy: bool = False
+) -> Merged:
     """Pass the payload from handler to handler; a cancel stops the calls."""
+    if skips_falsy and not is_truthy(handler_answer.value):
+        return Merged(answer, is_answer=False)
     own = "payload" in handler_answer.fields
     if own and handler_answer.fields["payload"] is None:
         return Merged(answer, failure=NO_PAYLOAD)
@@ -164,7 +171,15 @@ def merge_install(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
 
 def merge_delivery_target(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
     """Keep the first answer with an origin; without one, the last answer."""
-    return Merged(answer if is_truthy(answer.get("origin")) else dict(handler_answer.fields))
+    return Merged(answer if is_truthy(answer.get("origin")) else as_answer(handler_answer.value))
+
+
+def merge_exec_env(answer: Answer, handler_answer: HandlerAnswer) -> Merged:
+    """Keep all variables; later ones overwrite earlier ones. The first answer need not be an object."""
+    before = answer[BARE] if answer.keys() == {BARE} else answer
+    if answer is NO_ANSWER or not is_truthy(before):
+        return Merged(as_answer(handler_answer.value))
+    return Merged({**_spread(before), **_spread(handler_answer.value)})
 
 
 def merge_spawning(answer: Answer, handler_answer: HandlerAnswer, *, has_origin: bool = True) -> Merged:
@@ -267,9 +282,7 @@ SHIPPED_MERGE_RULES: dict[str, MergeRule] = {
     ),
     "subagent_delivery_target": MergeRule(merge_delivery_target, answer_members=("origin",)),
     "before_install": MergeRule(merge_install, answer_members=("findings", *BLOCK)),
-    "resolve_exec_env": MergeRule(  # later variables overwrite earlier ones
-        lambda answer, added: Merged({**answer, **_spread(added.value)}), finish=answer_always
-    ),
+    "resolve_exec_env": MergeRule(merge_exec_env, finish=answer_always),
     "inbound_claim": CLAIM_RULE,
     "before_dispatch": CLAIM_RULE,
     "before_agent_reply": CLAIM_RULE,
@@ -315,6 +328,9 @@ def older_merge_rules(*texts: str, has_origin: bool = True) -> dict[str, MergeRu
         ),
         "before_tool_call": replace(
             rules["before_tool_call"], merge=partial(merge_tool_call, requester_may_change=True)
+        ),
+        "reply_payload_sending": replace(
+            rules["reply_payload_sending"], merge=partial(merge_reply_payload, skips_falsy=True)
         ),
         "subagent_spawning": MergeRule(
             partial(merge_spawning, has_origin=has_origin),

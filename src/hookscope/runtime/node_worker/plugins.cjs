@@ -17,6 +17,7 @@ const LINES = 100; // of the log
 const LATE = 100; // handlers that are accepted after `register`
 const PROMISE = "promise"; // its `register` is async
 const UNNAMED = "unnamed"; // it registers a hook of folder events without a name
+const NOT_TEXT = "not text"; // it registers such a hook for an event that is not a text
 const MISNAMED = "misnamed\n"; // its code has another ID than its manifest: both IDs follow
 
 const { apply } = Reflect;
@@ -68,7 +69,7 @@ class Registrations {
     this.config = config; // the plugin's part of the settings
     this.isPlain = isPlain; // true: do only what the host itself does
     this.isOpen = true;
-    this.asked = []; // findings for which some host rejects the plugin: PROMISE, UNNAMED
+    this.asked = []; // findings for which some host rejects the plugin: PROMISE, UNNAMED, NOT_TEXT
     this.names = new Set(); // of named hooks
     this.handlers = new Map();
     this.declares = [];
@@ -189,6 +190,8 @@ function apiOf(registrations, about, id, code) {
  * shipped program rejects the other form, because it has no name.
  */
 function registerHook(registrations, first, handler, settings) {
+  const keys = isArray(first) ? first : [first];
+  if (registrations.isOpen && keys.some((key) => key != null && !isText(key))) registrations.asked.push(NOT_TEXT);
   if (!isHolder(first) || isArray(first)) return registrations.addNamed(first, handler, settings);
   const { event, events, handler: own, ...rest } = first;
   if (registrations.isOpen && registrations.asked.push(UNNAMED) && registrations.isPlain) return undefined;
