@@ -122,12 +122,12 @@ class Metadata:
     config: Mapping[str, object] = field(default_factory=dict)  # a plugin's own settings
     tools: tuple[str, ...] = ()  # declared in a plugin's manifest
     excluded_events: Mapping[str, str] = field(default_factory=dict)  # event → why the host excludes the hook
-    removed_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of answers, by event
     unvalidated: Mapping[str, object] = field(default_factory=dict)  # fields that the host does not validate
     faults: tuple[MetadataFault, ...] = ()
     notes: tuple[str, ...] = ()  # notes for the author on how it was read
     declared: bool = True  # False: its file has no metadata at all
     lookalike_positions: frozenset[int] = frozenset()  # of values in `events` that are not strings
+    removed_fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # event → names in its answer
 
     @property
     def registered_events(self) -> tuple[str, ...]:
