@@ -30,7 +30,7 @@ SIGNS = {"\x1b": "␛", "\u202e": "\\u202e", "\r": "␍", "\x07": "␇", "\x9b":
 
 def shown(text: str) -> str:
     """The beginning of a hostile text as it must stand on the screen."""
-    return "".join(SIGNS.get(sign, sign) for sign in text[:12])[:12]
+    return "".join(SIGNS.get(sign, sign) for sign in text[:8])[:8]
 
 
 def hostile_hook(folder: Path, text: str) -> None:

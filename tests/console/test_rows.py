@@ -15,7 +15,7 @@ from hookscope.console.state.hook_rows import (
     hook_line,
     matching_rows,
 )
-from hookscope.console.theme.text_styles import STATE_STYLES, WORD_WIDTH, fit_width
+from hookscope.console.theme.text_styles import STATE_STYLES, WORD_WIDTH, fit_width, keep_ends
 from hookscope.model.hook import Folder, Hook
 from hookscope.model.hook_status import Gate, HookStatus, RejectedHook, State, Verdict
 
@@ -138,3 +138,16 @@ def test_the_filter_searches_name_events_source_and_state(query: str, found: int
 
 def test_the_longest_word_for_a_state_fits_its_column() -> None:
     assert max(len(state_style.word) for state_style in STATE_STYLES.values()) + 2 <= WORD_WIDTH
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "kept"),
+    [
+        ("記憶フック" * 4, 10, "記憶…ック"),
+        ("deploy-note-a", 9, "depl…te-a"),
+        ("記憶", 1, "…"),
+        ("記憶", 0, ""),
+    ],
+)
+def test_a_name_that_is_too_long_keeps_both_ends(text: str, room: int, kept: str) -> None:
+    assert keep_ends(text, room) == kept

@@ -213,7 +213,7 @@ def test_a_parser_crash_affects_one_script_only(grammars: Callable[[str], None])
     read = read_scripts(scripts)
     assert isinstance(read["one"], HandlerFacts)
     assert isinstance(read["two"], HandlerFacts)
-    assert read["CRASH"] == "the parser ended with -6"
+    assert read["CRASH"] == "the parser ended with exit code -6"
 
 
 def test_a_script_that_hangs_the_parser_is_skipped(grammars: Callable[[str], None]) -> None:
@@ -236,7 +236,7 @@ def test_many_scripts_are_parsed_in_batches() -> None:
 def test_after_several_parser_crashes_the_other_scripts_are_skipped(grammars: Callable[[str], None]) -> None:
     grammars(FAKE)
     read = read_scripts([ScriptSource(f"CRASH {number}", f"// CRASH {number}", True) for number in range(6)])
-    assert list(read.values()).count("the parser ended with -6") == 4
+    assert list(read.values()).count("the parser ended with exit code -6") == 4
     assert read["CRASH 5"] == "skipped: the parser failed too often before"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 from textual.style import Style
 
@@ -113,12 +113,10 @@ def keep_ends(text: str, room: int) -> str:
     """Cut the middle of a text that is too long: such texts differ at both ends."""
     if cell_len(text) <= room:
         return text
-    before, behind = max(0, room - 1) // 2, max(0, room - 1) - max(0, room - 1) // 2
-    while cell_len(text[:before]) > before and before:
-        before -= 1
-    while behind and cell_len(text[-behind:]) > behind:
-        behind -= 1
-    return f"{text[:before]}…{text[len(text) - behind :]}" if room > 0 else ""
+    before = (room - 1) // 2
+    start = set_cell_size(text, before).rstrip()
+    end = set_cell_size(text[::-1], room - 1 - before)[::-1].lstrip()
+    return f"{start}…{end}" if room > 0 else ""
 
 
 MARK_MUTED = MUTED

@@ -345,7 +345,8 @@ def _is_off(entry: object) -> bool:
 
 def _has_extra_folder(host: Host) -> bool:
     listed, _ = host.hooks_setting("load", "extraDirs")
-    return bool(host.overrides.extra) or any(item.strip() for item in strings_in_list(listed))
+    items = listed if isinstance(listed, list) else ()
+    return bool(host.overrides.extra) or any(isinstance(item, str) and item.strip() for item in items)
 
 
 def missing_text(name: str, missing: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import field, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from hookscope.formats.positions import KeyPath, dotted_path
 from hookscope.hosts.folders.shipped_gates import SETTINGS
@@ -326,6 +326,12 @@ def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
 PACKAGES = register_gate(GateKind("packages", fix=FixKind.PACKAGES))
 
 
+@lru_cache(maxsize=16)
+def _spellings(names: tuple[str, ...], ignores_case: bool) -> Mapping[str, str]:
+    """Return the first spelling of each plugin id."""
+    return {(name.lower() if ignores_case else name).strip(): name for name in reversed(names)}
+
+
 @dataclass(frozen=True, slots=True)
 class PluginSwitches:
     """How a program reads plugin ids in its settings, and how slots and channels switch plugins on or off."""
@@ -336,12 +342,9 @@ class PluginSwitches:
 
     def as_written(self, hook: Hook, names: Collection[str]) -> Hook:
         """Return the plugin under its id as the settings spell it; unchanged if they do not name it."""
-        name = self._id(hook.name)
-        written = next((one for one in names if self._id(one.strip()) == name), hook.name)
+        name = hook.name.lower() if self.ignores_case else hook.name
+        written = _spellings(tuple(names), self.ignores_case).get(name, hook.name)
         return hook if written == hook.name else replace(hook, name=written)
-
-    def _id(self, text: str) -> str:
-        return text.lower() if self.ignores_case else text
 
     def slot_of(self, hook: Hook, host: Host) -> str:
         """Return the slot that selects the plugin, or an empty text."""
