@@ -377,7 +377,8 @@ class Dialect:
     until: str = ""  # the first later version that it does not apply to; empty: none is known
 
     def __post_init__(self) -> None:
-        systems = (replace(system, catalogue=self.catalogue) for system in self.systems)  # type: ignore[type-var]  # dataclasses
+        # mypy does not know that every hook system is a dataclass: HookSystem is a protocol.
+        systems = (replace(system, catalogue=self.catalogue) for system in self.systems)  # type: ignore[type-var]
         object.__setattr__(self, "systems", tuple(systems))  # it is frozen
 
     @property

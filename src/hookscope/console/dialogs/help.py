@@ -369,7 +369,7 @@ class MenuScreen(ActionsOverlay):
             if not is_move(action.binding)
             and key_labels(action.binding.key)
             and action.binding.action != "menu"
-            and not share_a_key(action.id, "menu.leave")  # here, that key closes the menu
+            and not share_a_key(action.id, "menu.leave")  # its key would close the menu
             and action.node is not self.app  # the panes have its actions under their own ids
             and can_act(action.binding, action.node, self._state)
         ]

@@ -62,10 +62,9 @@ FOLDERS_2026_7 = replace(
     ),
     finder=partial(find_in_collections, rules=COLLECTIONS_2026_7),
 )
-# A plugin without its packages is imported, and fails if it needs them.
 RULES_OF_SWITCHES = PluginSwitches(ignores_case=False, follows_channels=False)
 GATES_OF_PLUGINS = dict(gates_of_plugins(switches=RULES_OF_SWITCHES, files_need_manifest=True))
-del GATES_OF_PLUGINS["packages"]
+del GATES_OF_PLUGINS["packages"]  # a plugin without its packages is imported, and fails if it needs them
 PLUGINS_2026_7 = replace(
     PLUGIN_HOOKS,
     shape=replace(

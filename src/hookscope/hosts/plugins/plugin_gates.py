@@ -24,8 +24,15 @@ from hookscope.values import dataclass
 ENTRIES: KeyPath = ("plugins", "entries")
 # The events that OpenClaw's documentation calls conversation hooks.
 CONVERSATION_EVENTS = (
-    *("before_model_resolve", "agent_turn_prepare", "before_prompt_build", "before_agent_reply"),
-    *("before_agent_run", "llm_input", "llm_output", "before_agent_finalize", "agent_end"),
+    "before_model_resolve",
+    "agent_turn_prepare",
+    "before_prompt_build",
+    "before_agent_reply",
+    "before_agent_run",
+    "llm_input",
+    "llm_output",
+    "before_agent_finalize",
+    "agent_end",
 )
 PROMPT_INJECTION_EVENTS = ("agent_turn_prepare", "before_prompt_build", "heartbeat_prompt_contribution")
 

@@ -303,8 +303,8 @@ class AuthoringFinder:
         if name == PACKAGE:
             found = PathFinder.find_spec(name)
             if found is not None and found.loader is not None:
-                # It has the methods of a loader; the import system requires no base class.
-                found.loader = _PackageLoader(found.loader, self._authoring)  # type: ignore[assignment]  # see above
+                # mypy wants the base class Loader; the import system needs only a loader's methods.
+                found.loader = _PackageLoader(found.loader, self._authoring)  # type: ignore[assignment]
                 return found
         if name in (PACKAGE, AUTHORING_API, HANDLER_ARGUMENTS) or (name == MODEL and not path):
             loader: Any = _StandInLoader(self._authoring)

@@ -311,7 +311,7 @@ class HandlerCache:
             try:
                 value = steps.send(value)
             except StopIteration as made:
-                return made.value  # type: ignore[no-any-return]  # a module is Any
+                return made.value  # type: ignore[no-any-return]  # StopIteration.value is Any
             if hasattr(type(value), "__await__"):
                 value = worker.event_loop.run_awaitable(value)[0]
 

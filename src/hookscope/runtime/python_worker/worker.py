@@ -131,7 +131,7 @@ class HandlerWorker:
 
     def _warm_up(self) -> None:
         """Run a handler of our own and discard its answers, so that the first real call is twice as fast."""
-        self.line.send_frame = _discard_frame  # type: ignore[method-assign]  # on this instance only
+        self.line.send_frame = _discard_frame  # type: ignore[method-assign]  # replaced on this one object
         try:
             self._run(WARM_UP_MESSAGE)
         finally:
@@ -148,7 +148,7 @@ class HandlerWorker:
         finally:
             sys.dont_write_bytecode = _no_bytecode
         self._debugger = HandlerDebugger(self.line, message)
-        self._cache.load = self._debugger.wrap_load(self._cache.load)  # type: ignore[method-assign]  # on this instance only
+        self._cache.load = self._debugger.wrap_load(self._cache.load)  # type: ignore[method-assign]  # replaced on this one object
         self.baseline.accept("sys", "pdb")
         self._watch_own_code()
 
