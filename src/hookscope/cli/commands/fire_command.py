@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 import click
 
@@ -143,8 +143,33 @@ PARAMETERS = (
 )  # fmt: skip
 
 
+class FireLine(TypedDict):
+    """The parameters of `fire`, without the options that all commands share."""
+
+    what: Sequence[str]
+    session: str | None
+    context: str | None
+    ctx: str | None
+    only: str | None
+    left_out: Sequence[str]
+    force: bool
+    breaks: Sequence[str]
+    repeat: int | None
+    shuffle: bool
+    seed: int | None
+    step: bool
+    debug: bool
+    stop_at: Sequence[str]
+    timeout: float | None
+    wait: float
+    trust: bool
+    sandbox: bool
+    save: str | None
+    json_lines: bool
+
+
 @answers.command("fire", *PARAMETERS)
-def fire_command(options: Options, as_json: bool, **line: Any) -> Answer:
+def fire_command(options: Options, as_json: bool, **line: Unpack[FireLine]) -> Answer:
     """Fire an event such as command:new, or a saved one, and show what each handler did.
 
     Without --context the event gets a realistic example and the current settings as `cfg`.
@@ -179,7 +204,7 @@ def fire_command(options: Options, as_json: bool, **line: Any) -> Answer:
     return _answer_of(fired, bench, one_key=len(line["what"]) == 1, json_lines=line["json_lines"])
 
 
-def _options_given(line: Mapping[str, Any], as_json: bool, at_terminal: bool) -> set[str]:
+def _options_given(line: FireLine, as_json: bool, at_terminal: bool) -> set[str]:
     """Return the options of the command line, and the conditions that `check_option_combinations` knows."""
     repeat = line["repeat"]
     present = {
@@ -204,7 +229,7 @@ def _options_given(line: Mapping[str, Any], as_json: bool, at_terminal: bool) ->
     return {name for name, is_given in present.items() if is_given}
 
 
-def _arguments_of(line: Mapping[str, Any], as_json: bool, at_terminal: bool) -> FireArguments:
+def _arguments_of(line: FireLine, as_json: bool, at_terminal: bool) -> FireArguments:
     context, ctx = line["context"], line["ctx"]
     request = FireRequest(
         line["session"],
