@@ -42,7 +42,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 SHIPPED = {".py", ".cjs", ".mjs", ".js", ".ts", ".md", ".yaml", ".json", ".tcss", ".css", ".html", ".typed"}
-MOST_BYTES = 2_014_000  # the program's own Python source takes 1.59 MB of them
+MOST_BYTES = 2_050_000  # our own Python source takes 1.6 MB; builders compress a little differently
 
 
 def test_the_wheel_holds_the_program_and_nothing_else(wheel: Path) -> None:
